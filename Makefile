@@ -36,10 +36,10 @@ build: ## build bin/sandkeeper
 
 # What is shipped (deploy/Dockerfile): stripped, and without the default types of Go values that pgx
 # registers for the two modes of queries that sandkeeper does not use. -tags nokubernetes and
-# nodocker leave out the adapters with the heaviest clients.
+# nodocker leave out the adapters with the heaviest clients, nomcp the tools for agents.
 .PHONY: size
-size: ## build what is shipped, whole and without Kubernetes and Docker, and hold what a download of each may weigh
-	@for line in "14000000" "11500000 nokubernetes,nodocker"; do set -- $$line; \
+size: ## build what is shipped, whole and without Kubernetes, Docker and agents, and hold what a download of each may weigh
+	@for line in "14000000" "11500000 nokubernetes,nodocker,nomcp"; do set -- $$line; \
 		CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -tags "nopgxregisterdefaulttypes,$$2" \
 			-o bin/shipped ./cmd/sandkeeper || exit 1; \
 		size=$$(gzip -9 -c bin/shipped | wc -c); \

@@ -75,6 +75,9 @@ type Incident struct {
 
 	ReleasedAt time.Time // zero while it holds
 	ReleasedBy Attribution
+
+	AckedAt time.Time   // zero until somebody looks after it
+	AckedBy Attribution // who says so, and why; it holds and lets go nothing
 }
 
 // Holds reports whether the incident holds further terminates and requeues of its signature.

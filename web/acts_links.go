@@ -13,6 +13,10 @@ func resumeAct(what string) act { return act{"Resume…", asking("act/resume", "
 
 func releaseAct(rule string) act { return act{"Release…", asking("act/release", "rule", rule)} }
 
+func acknowledgeAct(incident string) act {
+	return act{"Acknowledge…", asking("act/acknowledge", "target", "incident:"+incident)}
+}
+
 func modeAct(rule string) act { return act{"Mode…", asking("act/mode", "rule", rule)} }
 
 func terminateAct(provider, sandbox string) act {

@@ -59,6 +59,11 @@ func frameOf(a *Asked, here, title string) frame {
 	}
 	s := newScene(&a.Reading.Overview, a.Process.Policy)
 	f.Installation, f.Read, f.Nav = text.Plain(s.Installation, mostName), exactly(s.Now), navOf(s, here)
+	for i := range f.Nav {
+		if f.Nav[i].Href == "operators" {
+			f.Nav[i].Count, f.Nav[i].Level = len(a.Process.Proposals), set
+		}
+	}
 	return f
 }
 

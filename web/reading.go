@@ -17,4 +17,5 @@ type Process struct {
 	Doing       bool             // it makes passes (run), it does not only show (serve)
 	Policy      reconcile.Policy // the one in force
 	ConfigError string           // why the last reload was refused, "" when it was not
+	Proposals   []Proposal       // of programs, which wait for an operator
 }

@@ -32,6 +32,18 @@ func IncidentsPage(a *Asked, all []reconcile.Incident) templ.Component {
 	return paper(p)
 }
 
+// lookedAfter is who acknowledged it, nobody as long as it is open and nobody did.
+func lookedAfter(in *reconcile.Incident, s *model) cell {
+	if in.AckedAt.IsZero() {
+		if in.ClosedAt.IsZero() {
+			return cell{Text: "nobody yet"}
+		}
+		return cell{}
+	}
+	since := "since " + text.Coarse(s.Now.Sub(in.AckedAt)) + " ago"
+	return named(in.AckedBy.Author).below(since + ": " + text.Plain(in.AckedBy.Reason, mostLine))
+}
+
 func lasted(in *reconcile.Incident, s *model) string {
 	end := s.Now
 	if !in.ClosedAt.IsZero() {
@@ -55,12 +67,13 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict,
 	p.Head = headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
 	if in.ClosedAt.IsZero() {
 		p.Head.Below += " " + strings.TrimSuffix(s.nextForIncident(in), ":")
-		p.Head.Acts = []act{releaseAct("incident:" + in.ID)}
+		p.Head.Acts = []act{acknowledgeAct(in.ID), releaseAct("incident:" + in.ID)}
 	}
 	facts := []pair{
 		{"incident", cell{ID: v.ID}}, {"rule", ruleCell(in.Rule).below(v.Means)}, {"where", said(placeOf(in))}, {"error",
 			said(in.Error)},
 		{"first failure", when(v.First)}, {"newest failure", when(v.Last)}, {"closed", lastingCell(v.Closed)},
+		{"looked after by", lookedAfter(in, s)},
 		{"after the first", cell{Text: strings.Trim(v.Span, ",. ")}}, {"open findings", said(v.Findings)}, {"what it holds",
 			said(v.Holds)}, {"cost so far", said(v.Cost)},
 	}

@@ -22,7 +22,10 @@ func OperatorsPage(a *Asked, found Part[reconcile.TimelineEvent]) templ.Componen
 	if found.Next != "" {
 		g.More = &link{"Older ones", asking("operators", "after", found.Next)}
 	}
-	p.Blocks = []block{{Grid: &g}}
+	if len(a.Process.Proposals) > 0 {
+		p.Blocks = append(p.Blocks, proposalBlock(a.Process.Proposals))
+	}
+	p.Blocks = append(p.Blocks, block{Grid: &g})
 	return paper(p)
 }
 

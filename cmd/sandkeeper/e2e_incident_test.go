@@ -41,6 +41,11 @@ func TestIncidentFromFirstFailureToRunningAgain(t *testing.T) {
 	if code, _, errs := a.run("affected", "i-nobody"); code != 1 || !strings.Contains(errs, "not on record") {
 		t.Errorf("affected of no incident: exit code %d, %s", code, errs)
 	}
+	a.must("acknowledge", id, "--author", "ana", "--reason", "looking at the snapshot")
+	if got := a.incidents()[0]; got.AckedBy != "ana" || got.Acked == nil || got.State != "holds" {
+		t.Errorf("acknowledged: %+v, want that ana looks after it, and that it holds", got)
+	}
+	a.refuses("not on record", "acknowledge", "i-nobody")
 	a.releases(id)
 	a.runsAgain(id, stale)
 	a.keeps(ws)

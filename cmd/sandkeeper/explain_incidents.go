@@ -22,13 +22,16 @@ type incidentReport struct {
 	ClosedAt  *time.Time `json:"closed_at,omitempty"`
 	Released  *time.Time `json:"released_at,omitempty"`
 	By        string     `json:"released_by,omitempty"`
+	Acked     *time.Time `json:"acknowledged_at,omitempty"`
+	AckedBy   string     `json:"acknowledged_by,omitempty"`
 	State     string     `json:"state"` // holds, released or closed
 }
 
 func incidentOf(i *reconcile.Incident) incidentReport {
 	return incidentReport{ID: i.ID, Rule: i.Rule, Provider: i.Provider, Template: i.Template, Error: i.Error,
 		Cause: i.Cause, Count: i.Count, Cost: i.Cost, FirstSeen: i.FirstSeen.UTC(), LastSeen: i.LastSeen.UTC(),
-		ClosedAt: when(i.ClosedAt), Released: when(i.ReleasedAt), By: i.ReleasedBy.Author, State: incidentState(i)}
+		ClosedAt: when(i.ClosedAt), Released: when(i.ReleasedAt), By: i.ReleasedBy.Author,
+		Acked: when(i.AckedAt), AckedBy: i.AckedBy.Author, State: incidentState(i)}
 }
 
 // incidentState is one word for what an incident does now.

@@ -119,11 +119,12 @@ Begin with:  sandkeeper init      a config, proposed from your database
 		completes(restoreCommand(o), o, knownIDs), passCommand(o), completes(pauseCommand(o), o, pausable),
 		completes(resumeCommand(o), o, pausedScopes), completes(holdCommand(o), o, knownTargets),
 		completes(unholdCommand(o), o, heldTargets), completes(releaseCommand(o), o, releasable),
+		completes(acknowledgeCommand(o), o, knownIncidents),
 		modeCommand(o), armCommand(o), reportCommand(o), backtestCommand(o), tuneCommand(o),
 		completes(affectedCommand(o), o, knownIncidents),
 		statusCommand(o), findingsCommand(o), holdsCommand(o), pausesCommand(o), incidentsCommand(o), actionsCommand(o),
 		sandboxesCommand(o), logCommand(o), auditCommand(o), alertsCommand(o), metricsCommand(o), configCommand(o),
-		grantsCommand(o), notifyCommand(o), healthcheckCommand(o), tokenCommand(o),
+		grantsCommand(o), notifyCommand(o), healthcheckCommand(o), tokenCommand(o), mcpCommand(o),
 		demoCommand(), versionCommand(o),
 	)
 	root.Version = app.Version()

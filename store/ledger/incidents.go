@@ -58,7 +58,7 @@ func scanIncident(r pgx.Rows) (incidentRow, error) {
 	var facts []byte
 	err := r.Scan(&i.ID, &i.Signature, &i.Rule, &i.Provider, &i.Template, &i.Error, &i.Cause, &facts, at(&i.OpenedAt),
 		at(&i.FirstSeen), at(&i.LastSeen), at(&i.ClosedAt), &i.Count, &i.Cost, at(&i.ReleasedAt), &i.ReleasedBy.Author,
-		&i.ReleasedBy.Reason, &i.seal)
+		&i.ReleasedBy.Reason, &i.seal, at(&i.AckedAt), &i.AckedBy.Author, &i.AckedBy.Reason)
 	if err != nil {
 		return i, err
 	}

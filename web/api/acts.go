@@ -66,6 +66,7 @@ var Verbs = []Verb{
 	{Name: "hold", Means: "Keep one task, sandbox, label or provider from being acted on",
 		Target: "task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME", Lasts: "until lifted"},
 	{Name: "unhold", Means: "Lift a hold", Target: "task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME"},
+	{Name: "acknowledge", Means: "Say that you look after an incident; it holds what it held", Target: "incident:ID"},
 	{Name: "release", Means: "Let the listed subjects pass an open breaker, a freeze or an incident",
 		Target: "a rule, a source or incident:ID", Lasts: "an hour", Lists: true, Ends: true},
 	{Name: "terminate", Means: "Terminate one sandbox, or those of one task",

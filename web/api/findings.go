@@ -96,6 +96,10 @@ type Incident struct {
 	ReleasedAt     time.Time `json:"released_at,omitzero"`
 	ReleasedBy     string    `json:"released_by,omitempty"`
 	ReleasedReason string    `json:"released_reason,omitempty"`
+	// Who looks after it.
+	AcknowledgedAt     time.Time `json:"acknowledged_at,omitzero"`
+	AcknowledgedBy     string    `json:"acknowledged_by,omitempty"`
+	AcknowledgedReason string    `json:"acknowledged_reason,omitempty"`
 }
 
 // IncidentOf is an incident as programs read it.
@@ -105,5 +109,6 @@ func IncidentOf(i *reconcile.Incident) Incident {
 		Evidence: evidenceOf(i.Evidence), Failures: i.Count, Cost: i.Cost, Holds: i.Holds(), OpenedAt: utc(i.OpenedAt),
 		FirstSeen: utc(i.FirstSeen), LastSeen: utc(i.LastSeen), ClosedAt: utc(i.ClosedAt), ReleasedAt: utc(i.ReleasedAt),
 		ReleasedBy: i.ReleasedBy.Author, ReleasedReason: i.ReleasedBy.Reason,
+		AcknowledgedAt: utc(i.AckedAt), AcknowledgedBy: i.AckedBy.Author, AcknowledgedReason: i.AckedBy.Reason,
 	}
 }

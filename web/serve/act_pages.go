@@ -44,7 +44,11 @@ func (s *site) confirmed(w http.ResponseWriter, r *http.Request, status int, c w
 	c.Login = c.Barred == "" && callerOf(r).by != bySession
 	back := url.URL{Path: "/act/" + c.Verb.Name}
 	if c.Act.Target != "" {
-		back.RawQuery = url.Values{"target": {c.Act.Target}}.Encode()
+		q := url.Values{"target": {c.Act.Target}}
+		if c.Act.Reason != "" {
+			q.Set("reason", c.Act.Reason)
+		}
+		back.RawQuery = q.Encode()
 	}
 	c.LoginAt = "/session?" + url.Values{"to": {back.String()}}.Encode()
 	s.formed(w, r, answer{status, web.Confirm(&c)})
@@ -129,6 +133,7 @@ func (s *site) perform(w http.ResponseWriter, r *http.Request) {
 		c.Problem = "Nothing is known to be recorded: " + errLedger.Error() + "."
 		s.confirmed(w, r, http.StatusServiceUnavailable, c)
 	default:
+		s.proposals.confirmed(v.Name, a.Target)
 		s.formed(w, r, answer{http.StatusOK, web.Performed(v, done)})
 	}
 }

@@ -33,7 +33,8 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 
 // process is who shows the page, as it is now.
 func (s *site) process() web.Process {
-	return web.Process{Version: s.Version, Doing: s.Doing, Policy: s.Policy(), ConfigError: s.ConfigError()}
+	return web.Process{Version: s.Version, Doing: s.Doing, Policy: s.Policy(), ConfigError: s.ConfigError(),
+		Proposals: s.proposals.list(time.Now())}
 }
 
 // metrics are what Prometheus reads.
@@ -68,10 +69,15 @@ func (s *site) html(w http.ResponseWriter, r *http.Request, a answer) {
 		http.Error(w, "the page could not be made, the log says why", http.StatusInternalServerError)
 		return
 	}
+	// The views clean what others wrote. Words that are ours, but come from the ledger, end here.
+	body := bytes.Map(text.Lined, out.Bytes())
+	if a.status == http.StatusOK && knows(w, r, body) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(a.status)
-	// The views clean what others wrote. Words that are ours, but come from the ledger, end here.
-	_, _ = w.Write(bytes.Map(text.Lined, out.Bytes())) // whoever asked has left
+	_, _ = w.Write(body) // whoever asked has left
 }
 
 // asset serves a stylesheet, a script or an icon.

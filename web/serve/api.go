@@ -34,6 +34,8 @@ type Records interface {
 	OperatorEvents(ctx context.Context, after reconcile.Cursor, most int) (
 		[]reconcile.TimelineEvent, reconcile.Cursor, error)
 	Subject(ctx context.Context, id string) (reconcile.History, error)
+	RecordEnd(ctx context.Context) (reconcile.RecordPlace, error)
+	RecordAfter(ctx context.Context, p reconcile.RecordPlace, most int) ([]reconcile.RecordEvent, error)
 }
 
 const (
@@ -116,15 +118,21 @@ func (s *site) json(w http.ResponseWriter, r *http.Request, v any) {
 }
 
 func sendJSON(w http.ResponseWriter, r *http.Request, body []byte) {
-	sum := sha256.Sum256(body)
-	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	w.Header().Set("ETag", tag)
-	if known := r.Header.Get("If-None-Match"); slices.Contains(strings.Fields(strings.ReplaceAll(known, ",", " ")), tag) {
+	if knows(w, r, body) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(body) // whoever asked has left
+}
+
+// knows tags an answer, and reports whether who asks has it already. One that was sent packed has a weak tag.
+func knows(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	sum := sha256.Sum256(body)
+	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	w.Header().Set("ETag", tag)
+	known := strings.NewReplacer(",", " ", "W/", "").Replace(r.Header.Get("If-None-Match"))
+	return slices.Contains(strings.Fields(known), tag)
 }
 
 // escaped writes what is not seen as JSON's escapes: a document may end on a terminal, or before a model. Such letters

@@ -12,10 +12,10 @@ import (
 type operation struct {
 	says    string
 	query   []string
-	takes   any // of the body; nil: none
-	answers any // nil: another form, see kind
-	kind    string
-	status  int // 0: 200
+	takes   any    // of the body; nil: none
+	answers any    // nil: an object without a type
+	kind    string // of the answer, "": JSON; a stream answers with many of answers
+	status  int    // 0: 200
 }
 
 // A parameter is one key of a query.
@@ -43,6 +43,7 @@ var parameters = map[string]parameter{
 	"text":     {says: "A part of an id or a name."},
 	"reason":   {says: "Why; recorded."},
 	"target":   {says: "What an act is about, as its body has it."},
+	"type":     {says: "Of events: only those whose type begins so, as sandkeeper.finding."},
 
 	"include_running": {says: "Also where a task is assigned or runs.", enum: []string{"true", "false"}},
 }
@@ -79,6 +80,8 @@ var operations = map[string]operation{
 	"GET /api/v1/requests": {says: "What operators asked for, newest first",
 		answers: api.List[api.Request]{}, query: parts},
 	"GET /api/v1/openapi.json": {says: "This document"},
+	"GET /api/v1/events": {says: "What happens from now on, as server-sent events; Last-Event-ID goes on from one",
+		answers: api.CloudEvent{}, kind: "text/event-stream", query: []string{"type"}},
 
 	"GET /api/v1/acts/{verb}": {says: "What an act would do, to be shown before it is asked for", answers: api.Preview{},
 		query: []string{"target", "include_running"}},

@@ -124,6 +124,27 @@ func (r recorded) Subject(_ context.Context, id string) (reconcile.History, erro
 	}, r.err
 }
 
+func (r recorded) RecordEnd(context.Context) (reconcile.RecordPlace, error) {
+	return reconcile.RecordPlace{Link: 2, Within: 1, Pass: 3}, r.err
+}
+
+// RecordAfter are two lines and a pass that follow one another.
+func (r recorded) RecordAfter(_ context.Context, p reconcile.RecordPlace, _ int) (found []reconcile.RecordEvent, _ error) {
+	pass := reconcile.PassSeen{ID: 3, Kind: reconcile.Full, Holder: "one", BeganAt: noon, EndedAt: noon, Complete: true}
+	for _, e := range []reconcile.RecordEvent{
+		{Place: reconcile.RecordPlace{Link: 1, Within: 1, Pass: 2}, Number: 11, TimelineEvent: reconcile.TimelineEvent{At: noon, Subject: "task:t-1",
+			Kind: "finding", What: "orphan: " + hostile + "\ndata: {}"}},
+		{Place: reconcile.RecordPlace{Link: 2, Within: 1, Pass: 2}, Number: 12, TimelineEvent: reconcile.TimelineEvent{At: noon, Subject: "task:t-1",
+			Kind: "action", What: "terminated"}},
+		{Place: reconcile.RecordPlace{Link: 2, Within: 1, Pass: 3}, Pass: &pass},
+	} {
+		if e.Place.Beyond(p) {
+			found = append(found, e)
+		}
+	}
+	return found, r.err
+}
+
 // programs is a handler of the API over records.
 func programs(r web.Reading, records Records) http.Handler {
 	o := options()

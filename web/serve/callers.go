@@ -68,6 +68,8 @@ func (r *route) refusal(q *http.Request) string {
 	switch {
 	case c.name != "" && r.role != roleNone && !slices.Contains(r.by, c.by):
 		return "this way to log in does not count here"
+	case r.kind == kindAgent && !fromHere(q, true):
+		return "tools for agents are asked for by programs, not by other pages"
 	case r.guarded() && c.name == "":
 		return "nobody acts without a name: add users to web.config_file"
 	case r.changes() && c.barred != "":

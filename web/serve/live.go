@@ -100,7 +100,7 @@ func (h *herald) tell() {
 
 // live is a stream of events: one whenever the ledger has changed. The page then asks for what it shows.
 func (s *site) live(w http.ResponseWriter, r *http.Request) {
-	if !strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
+	if !wantsStream(r) {
 		http.Error(w, "ask with Accept: text/event-stream", http.StatusNotAcceptable)
 		return
 	}
@@ -111,10 +111,18 @@ func (s *site) live(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
+	beginStream(w, r)
+	s.stream(w, r, heard)
+}
+
+func wantsStream(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "text/event-stream")
+}
+
+func beginStream(w http.ResponseWriter, r *http.Request) {
 	leaveSeat(r.Context())
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not keep what is for now
-	s.stream(w, r, heard)
 }
 
 func (s *site) stream(w http.ResponseWriter, r *http.Request, heard <-chan struct{}) {

@@ -121,8 +121,11 @@ func described(t *testing.T, schemas object, r route, o operation) object {
 	if o.answers != nil {
 		content = object{"application/json": object{"schema": schemaOf(t, schemas, o.answers)}}
 	}
-	if o.kind != "" {
-		content = object{o.kind: object{"schema": object{"type": "string"}}}
+	if o.kind != "" { // each event of the stream is one of what it answers with
+		content = object{o.kind: object{"schema": object{"type": "string", "contentMediaType": "application/cloudevents+json",
+			"contentSchema": schemaOf(t, schemas, o.answers)}}}
+		given = append(given, object{"name": "Last-Event-ID", "in": "header", "schema": object{"type": "string"},
+			"description": "The id of the last event that was read: what followed it comes first."})
 	}
 	status, wrong := cmpStatus(o.status), object{
 		"description": "It was not answered as it was asked.",

@@ -85,7 +85,15 @@ func routes() []route {
 		reads("/api/sandbox/{id}", document((*site).bookSandbox)),
 		reads("/api/sandbox/{id}/logs", document((*site).bookLogs)),
 		reads("/api/sandbox/{id}/resources", document((*site).bookResources)),
+		reads("/api/v1/events", (*site).events),
 		reads("/api/v1/acts/{verb}", document((*site).apiPreview)),
+
+		// For agents, by the Model Context Protocol: two servers, of which one reads and one proposes.
+		{"POST", "/mcp", kindAgent, roleReader, []credential{byReadToken, byActToken}, true, notKept, onWeb,
+			(*site).agentsRead},
+		{"POST", "/mcp/propose", kindAct, roleOperator, []credential{byActToken}, true, notKept, onWeb,
+			(*site).agentsPropose},
+
 		acts("POST", "/api/v1/acts/{verb}", (*site).apiAct),
 		acts("POST", "/api/v1/nudge", (*site).nudge),
 		acts("POST", "/api/v1/intents", (*site).intent),
@@ -120,6 +128,7 @@ const (
 	kindHealth  kind = "health"
 	kindData    kind = "data" // a page for programs
 	kindAct     kind = "act"
+	kindAgent   kind = "agent"   // tools for agents, which read; they are asked for by POST
 	kindSession kind = "session" // a browser's session begins or ends; it changes nothing else
 )
 
@@ -146,6 +155,9 @@ const (
 	byActToken  credential = "token (act)"
 )
 
+// ofBrowsers reports whether a browser shows it with whatever any page has it send.
+func ofBrowsers(c credential) bool { return c != byReadToken && c != byActToken }
+
 // A caching is who may keep an answer.
 type caching string
 
@@ -162,6 +174,9 @@ const onWeb listener = "web.listen"
 // changes reports whether the route changes something.
 func (r *route) changes() bool { return r.kind == kindAct }
 
+// posted reports whether it is asked for by POST though it changes nothing.
+func (r *route) posted() bool { return r.kind == kindSession || r.kind == kindAgent }
+
 // guarded reports whether nobody but this page, or a program, may have it asked for.
 func (r *route) guarded() bool { return r.changes() || r.kind == kindSession }
 
@@ -176,7 +191,7 @@ func (r *route) deletes() bool {
 //
 // [Rules for what will act]: https://github.com/sandkeeper/sandkeeper/blob/main/SECURITY.md#rules-for-what-will-act
 func (r *route) check() error {
-	known := []kind{kindPage, kindAsset, kindMetrics, kindHealth, kindData, kindAct, kindSession}
+	known := []kind{kindPage, kindAsset, kindMetrics, kindHealth, kindData, kindAct, kindSession, kindAgent}
 	open := r.role == roleNone
 	for _, rule := range []struct {
 		broken bool
@@ -188,7 +203,9 @@ func (r *route) check() error {
 		{r.on != onWeb, "there is no such listener"},
 		{r.changes() && r.method != http.MethodPost && !r.deletes(), "what changes something is a POST"},
 		{r.kind == kindSession && r.method != http.MethodPost, "a session begins and ends by a POST"},
-		{!r.guarded() && r.method != http.MethodGet, "what changes nothing is a GET"},
+		{r.kind == kindAgent && r.method != http.MethodPost, "tools for agents are asked for by a POST"},
+		{r.kind == kindAgent && slices.ContainsFunc(r.by, ofBrowsers), "tools for agents are asked for by programs alone"},
+		{!r.changes() && !r.posted() && r.method != http.MethodGet, "what changes nothing is a GET"},
 		{r.changes() && r.role != roleOperator, "nobody but an operator changes something"},
 		{open && r.kind != kindHealth, "nothing but a health check answers to anybody"},
 		{open && r.tenants, "texts of tenants are not for anybody"},

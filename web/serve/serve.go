@@ -39,19 +39,23 @@ func New(o Options) http.Handler {
 	s := &site{Options: o.complete()}
 	s.reader = newReader(s.Options)
 	s.herald = newHerald(s.Ledger, s.reader.forget)
+	s.agents = newAgents(s)
 	router, err := newRouter(s, routes())
 	if err != nil { // unreachable: a test asks it of the table
 		s.Log.Error("routes are left out", "err", err)
 	}
-	return guarded(router)
+	return guarded(newPacking(router))
 }
 
 // A site is the page and what is served beside it.
 type site struct {
 	Options
-	reader *reader
-	herald *herald
-	nudged atomic.Int64 // when a look was asked for last, in nanoseconds
+	reader    *reader
+	herald    *herald
+	recorded  recordedOnce
+	proposals proposals
+	agents    *agents
+	nudged    atomic.Int64 // when a look was asked for last, in nanoseconds
 }
 
 func (o Options) complete() Options {

@@ -53,10 +53,16 @@ func TestRowsThatBreakRules(t *testing.T) {
 		"a session":                 {func(r *route) { r.kind, r.role = kindSession, roleReader }, ""},
 		"a session by a link":       {func(r *route) { r.method, r.kind, r.role = "GET", kindSession, roleReader }, "by a POST"},
 		"a session for anybody":     {func(r *route) { r.kind, r.role, r.by = kindSession, roleNone, nil }, "nothing but a health check"},
-		"no credential":             {func(r *route) { r.by = nil }, "no credential counts"},
-		"no word on caches":         {func(r *route) { r.cache = "" }, "who may keep it"},
-		"an act that is kept":       {func(r *route) { r.cache = keptByVersion }, "nothing but an asset"},
-		"a page that is kept":       {func(r *route) { r.method, r.kind, r.cache = "GET", kindPage, keptByVersion }, "nothing but an asset"},
+		"tools for agents":          {func(r *route) { r.kind, r.role, r.by = kindAgent, roleReader, []credential{byReadToken} }, ""},
+		"tools for agents by a link": {func(r *route) {
+			r.method, r.kind, r.role, r.by = "GET", kindAgent, roleReader, []credential{byReadToken}
+		}, "by a POST"},
+		"tools for agents by a browser": {func(r *route) { r.kind, r.role = kindAgent, roleReader }, "by programs alone"},
+		"tools for anybody":             {func(r *route) { r.kind, r.role, r.by = kindAgent, roleNone, nil }, "nothing but a health check"},
+		"no credential":                 {func(r *route) { r.by = nil }, "no credential counts"},
+		"no word on caches":             {func(r *route) { r.cache = "" }, "who may keep it"},
+		"an act that is kept":           {func(r *route) { r.cache = keptByVersion }, "nothing but an asset"},
+		"a page that is kept":           {func(r *route) { r.method, r.kind, r.cache = "GET", kindPage, keptByVersion }, "nothing but an asset"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := done("/x")

@@ -71,6 +71,8 @@ func (c walk) want(r *route, method string) int {
 		return http.StatusOK
 	case c.token != "" && !slices.Contains(r.by, byActToken):
 		return http.StatusForbidden
+	case r.kind == kindAgent && (asked && c.token == "" || c.site+c.origin != "" && (c.site != "same-origin" || c.origin != "here")):
+		return http.StatusForbidden
 	case r.kind == kindSession && (c.server != "users, tls" || !slices.Contains(r.by, byBasic) || c.site != "same-origin" || c.origin != "here"):
 		return http.StatusForbidden
 	case r.kind != kindAct && r.role != roleOperator:
@@ -98,7 +100,7 @@ func TestRoutesWalked(t *testing.T) {
 		switch {
 		case posted(&table[i]):
 			table[i].to = done("").to // who is let in, not what he gets
-		case table[i].kind == kindPage:
+		case table[i].kind == kindPage || table[i].path == "/api/v1/events":
 			table[i].to = func(_ *site, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
 		}
 	}
@@ -118,11 +120,11 @@ func TestRoutesWalked(t *testing.T) {
 	}
 }
 
-func posted(r *route) bool { return r.kind == kindAct || r.kind == kindSession }
+func posted(r *route) bool { return r.kind == kindAct || r.posted() }
 
 // alike reports whether a row is as another one that is walked in every way: there are many pages, and documents.
 func alike(r *route) bool {
-	whole := []string{"/", "/static/{name}", "/healthz", "/api/sandbox/{id}", "/act/{verb}"}
+	whole := []string{"/", "/static/{name}", "/healthz", "/api/sandbox/{id}", "/act/{verb}", "/mcp"}
 	return !slices.Contains(whole, strings.TrimSuffix(r.path, "{$}")) && !strings.HasPrefix(r.path, "/test/")
 }
 
@@ -162,6 +164,7 @@ func walked(t *testing.T, table []route) (map[string]*running, *http.Client) {
 	o.Metrics = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	s := &site{Options: o, reader: newReader(o)}
 	s.herald = newHerald(o.Ledger, s.reader.forget)
+	s.agents = newAgents(s)
 	h, err := newRouter(s, table)
 	if err != nil {
 		t.Fatal(err)

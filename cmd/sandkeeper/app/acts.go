@@ -138,6 +138,8 @@ func (a *App) do(ctx context.Context, verb string, act api.Act, by *Request) (ap
 		"unhold":  func() (string, error) { return a.Unhold(ctx, act.Target, by) },
 		"restore": func() (string, error) { return a.restored(ctx, act.Target, by) },
 		"release": func() (string, error) { return a.releaseListed(ctx, act, by) },
+
+		"acknowledge": func() (string, error) { return a.Acknowledge(ctx, act.Target, by) },
 	}
 	if do, is := simple[verb]; is {
 		said, err := do()

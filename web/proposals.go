@@ -1,0 +1,31 @@
+package web
+
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// A Proposal is what a program proposed that an operator might ask for. It has asked for nothing.
+type Proposal struct {
+	Verb, Target, Reason string
+	By                   string
+	At                   time.Time
+}
+
+// Words are the reason as the confirmation begins with, which the operator may change.
+func (p *Proposal) Words() string { return "proposed by " + p.By + ": " + p.Reason }
+
+// proposalBlock lists what waits for an operator's yes. The texts are a program's, which may have read a tenant's.
+func proposalBlock(all []Proposal) block {
+	g := &grid{Heads: []string{"proposed at", "what", "about", "the program's words", "by", ""}}
+	for i := range all {
+		p := &all[i]
+		confirm := cell{Text: "Look and confirm…"}.to(asking("act/"+p.Verb, "target", p.Target, "reason", p.Words()))
+		g.Rows = append(g.Rows, row{Key: text.Plain(p.Verb+" "+p.Target, mostName), Cells: []cell{
+			when(exactly(p.At)), {Text: p.Verb}, {ID: text.Plain(p.Target, mostName)}, said(p.Reason), named(p.By), confirm,
+		}})
+	}
+	return block{ID: "proposals", Title: "Proposed by programs", Grid: g, Words: []string{
+		"Nothing of this was asked for. Do not take the program's words for a fact: look first, then confirm, or leave it."}}
+}
