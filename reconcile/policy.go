@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -174,7 +175,12 @@ type Limits struct {
 	Share   float64 // of the owned fleet in one pass, at least 1 sandbox
 	Breaker float64 // of the fleet: a rule with more steps due than this (and than 10) is held
 	PerHour int     // remedies begun in a rolling hour
+
+	KeepAlive time.Duration // how long a row may keep the sandbox of a task that is over; 0 means 30 days
 }
+
+// Kept is how long a row may keep the sandbox of a task that is over, whatever it asks for.
+func (l Limits) Kept() time.Duration { return cmp.Or(l.KeepAlive, 30*24*time.Hour) }
 
 // A ProviderPolicy is what judging needs of a provider entry.
 type ProviderPolicy struct {

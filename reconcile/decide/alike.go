@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // leastAlike is how many sandboxes that nothing explains make a group.
@@ -59,4 +60,38 @@ func sharedTraits(group, others []*reconcile.Sandbox) (traits []string) {
 		traits = append(traits, "template "+text.Clip(t, 60))
 	}
 	return traits[:min(len(traits), mostTraits)]
+}
+
+// Of sandboxes that name tasks which nobody here ever knew, this many, and more than a tenth of all that are ours at a
+// provider, are not leaks of ours alone.
+const (
+	strangersLeast = 10
+	strangersPart  = 10
+)
+
+// strangers are the providers that `exclusive` is contradicted for, each with what contradicts it: another
+// installation, whose tasks are in no table of ours, makes sandboxes there that look like ours.
+func strangers(v *view.View, subs []reconcile.Subject) map[string]string {
+	all, unknown := map[string]int{}, map[string]int{}
+	for i := range subs {
+		for j := range subs[i].Boxes {
+			b := &subs[i].Boxes[j]
+			if !b.Here || !b.Owned {
+				continue
+			}
+			all[b.Provider]++
+			if subs[i].LinkState == reconcile.LinkUnknown {
+				unknown[b.Provider]++
+			}
+		}
+	}
+	out := map[string]string{}
+	for provider, n := range unknown {
+		if v.P.Providers[provider].Exclusive && n >= strangersLeast && n*strangersPart > all[provider] {
+			out[provider] = fmt.Sprintf("%d of %d sandboxes of %s name tasks that nobody here ever knew, which contradicts "+
+				"`exclusive`: if they are another installation's, write `exclusive: false`, or owns.except for them; "+
+				"if all are leaks, terminate them by `sandkeeper terminate`", n, all[provider], provider)
+		}
+	}
+	return out
 }

@@ -18,7 +18,7 @@ func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
 	v := view.New(s, p)
 	subs := v.Assess(v.Subjects)
 	j := &Judgement{Counts: counts(v, subs), Fleet: v.Fleet(), View: v}
-	v.Alike = alike(subs)
+	v.Alike, v.Strangers = alike(subs), strangers(v, subs)
 	j.Decisions = make([]Decision, len(subs))
 	for i := range subs {
 		j.Decisions[i] = Decide(v, &subs[i])

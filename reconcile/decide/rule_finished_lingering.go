@@ -21,8 +21,8 @@ func finishedLingering(v *view.View, s *reconcile.Subject) result {
 		return healthyResult(reconcile.FirstOf(v.LeftWords(s), "it is over and no sandbox of it is left"))
 	}
 	//guard:lingering-kept harm
-	if t.AsOf.Before(t.KeepAliveUntil) {
-		return result{suspect: "kept alive until " + text.Time(t.KeepAliveUntil)}
+	if kept := keptUntil(v, t); t.AsOf.Before(kept) {
+		return result{suspect: "kept alive until " + text.Time(kept)}
 	}
 	after := threshold(v, "finished-lingering", s)
 	idle, by := idle(v, s, b)
@@ -36,6 +36,10 @@ func finishedLingering(v *view.View, s *reconcile.Subject) result {
 	}
 	reason := fmt.Sprintf("task %s is %s, its sandbox is still %s, last activity %s ago", t.ID, status, b.Raw,
 		text.Duration(idle))
+	if t.AsOf.Before(t.KeepAliveUntil) {
+		reason = reconcile.Joined(reason, fmt.Sprintf("the row asks to keep it until %s, longer than limits.keep_alive, %s",
+			text.Time(t.KeepAliveUntil), text.Duration(v.P.Limits.Kept())))
+	}
 	//guard:lingering-unseen harm
 	blind := !seesUse(v, t, b)
 	if blind {
@@ -50,6 +54,22 @@ func finishedLingering(v *view.View, s *reconcile.Subject) result {
 			boxSeenAs(b),
 		},
 	}
+}
+
+// keptUntil is until when the row may keep its sandbox: what it asks for, and no longer after the task was over than
+// the limit allows.
+func keptUntil(v *view.View, t *reconcile.Task) time.Time {
+	over := t.AsOf.Sub(reconcile.Latest(t.UpdatedAt, t.StateSince, t.EndedAt))
+	if t.UpdatedAt.IsZero() && t.StateSince.IsZero() && t.EndedAt.IsZero() {
+		over = 0
+	}
+	if seen, known := v.S.Memory.Tasks[t.ID]; known && seen.Status == t.Status {
+		over = max(over, v.Since(seen.Since))
+	}
+	if most := t.AsOf.Add(v.P.Limits.Kept() - over); t.KeepAliveUntil.After(most) {
+		return most
+	}
+	return t.KeepAliveUntil
 }
 
 // idle is the shortest time since anything happened, each in its own clock: the row

@@ -9,6 +9,12 @@ func TestFinishedLingering(t *testing.T) {
 			box + "row t1 completed updated=10m", "due", "is completed, its sandbox is still running"},
 		"finished for a second less": {
 			box + "row t1 completed updated=9m59s", "kept", "9m59s ago by updated_at, limit 10m"},
+		"kept for ever, over for the limit": {
+			box + "row t1 completed updated=2h keep=-9000h; limits kept=2h", "due", "longer than limits.keep_alive, 2h"},
+		"kept for ever, over for a second less": {
+			box + "row t1 completed updated=7199s keep=-9000h; limits kept=2h", "kept", "kept alive until"},
+		"kept for ever, its row is written again and again": {
+			box + "row t1 completed updated=10m keep=-9000h; knew task t1 completed since=2h; limits kept=2h", "due", ""},
 		"failed counts as finished":                  {box + "row t1 failed updated=10m", "due", ""},
 		"finished in the future":                     {box + "row t1 completed updated=-4s", "kept", ""},
 		"stopped is stop-ignored's":                  {box + "row t1 stopped updated=1h", "healthy", ""},

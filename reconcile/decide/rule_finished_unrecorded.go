@@ -34,7 +34,7 @@ func finishedUnrecorded(v *view.View, s *reconcile.Subject) result {
 		})
 	}
 	return result{
-		found: true, due: true, report: true, veto: !finishedAndGone(v, s) && !recordOverdue(s),
+		found: true, due: true, report: true, veto: !finishedAndGone(v, s) && !recordOverdue(v, s),
 		reason: "the worker finished at " + text.Time(t.Events.Finished) + ", the row still says " + t.Status,
 		evidence: []reconcile.Evidence{
 			{Source: "events", At: t.Events.Finished, Fact: "finished event, newer than the last start"},
@@ -51,19 +51,40 @@ const (
 )
 
 // recordOverdue reports whether the time is over in which somebody may still record the end: the word of a worker,
-// which any tenant's can say, holds its row and its sandbox no longer than the task may run and be kept.
-func recordOverdue(s *reconcile.Subject) bool {
+// which any tenant's can say, holds its row and its sandbox no longer than the task may run and be kept, however often
+// it is said again.
+func recordOverdue(v *view.View, s *reconcile.Subject) bool {
 	t := s.Task
+	first := firstFinished(v, s)
 	deadline := t.DeadlineAt
 	if began := view.SubjectPresentStart(s); deadline.IsZero() && t.Timeout > 0 && !began.IsZero() {
 		deadline = began.Add(t.Timeout)
 	}
 	if deadline.IsZero() {
-		deadline = t.Events.Finished.Add(recordWithin)
+		deadline = first.Add(recordWithin)
+	}
+	kept := t.KeepAliveUntil
+	if most := first.Add(v.P.Limits.Kept()); kept.After(most) {
+		kept = most
 	}
 	//guard:unrecorded-kept harm
-	until := reconcile.Latest(deadline, t.KeepAliveUntil, t.Events.Finished.Add(recordLeast))
+	until := reconcile.Latest(deadline, kept, first.Add(recordLeast))
 	return !until.After(t.AsOf)
+}
+
+// firstFinished is when its worker said first that it finished what it does now, by the task database's clock: the
+// ledger knows since when the finding is open.
+func firstFinished(v *view.View, s *reconcile.Subject) time.Time {
+	t := s.Task
+	f, open := v.S.Memory.Findings[reconcile.FindingKey{Rule: "finished-unrecorded", Subject: s.ID}]
+	if !open {
+		return t.Events.Finished
+	}
+	first := reconcile.Latest(t.AsOf.Add(-v.Since(f.FirstSeen)), t.Events.Started, view.SubjectPresentStart(s), t.AssignedAt)
+	if first.Before(t.Events.Finished) {
+		return first
+	}
+	return t.Events.Finished
 }
 
 // finishedAndGone reports whether nothing is left of who finished: its worker is silent and its

@@ -33,6 +33,7 @@ func TestFinishedUnrecorded(t *testing.T) {
 func TestFinishedVeto(t *testing.T) {
 	const late = "task t1 running started=1h timeout=10m "
 	const long = "task t1 running started=2h timeout=10m "
+	said := func(ago string) string { return "finding finished-unrecorded task:t1 first=" + ago + "; " }
 	for name, c := range map[string]struct {
 		world  string
 		vetoed bool
@@ -50,6 +51,10 @@ func TestFinishedVeto(t *testing.T) {
 		"nobody recorded it for a second less":  {long + "ev.finished=3599s; box daytona/s1 running task=t1", true},
 		"the same, and it is kept":              {long + "ev.finished=60m keep=-1m; box daytona/s1 running task=t1", true},
 		"the same, and its deadline is to come": {long + "ev.finished=60m deadline=-1s; box daytona/s1 running task=t1", true},
+		"said again, first an hour ago":         {said("60m") + long + "ev.finished=2m; box daytona/s1 running task=t1", false},
+		"said again, first a second less ago":   {said("3599s") + long + "ev.finished=2m; box daytona/s1 running task=t1", true},
+		"said again, and it began after that":   {said("2h") + "task t1 running started=50m timeout=10m " + "ev.finished=2m; box daytona/s1 running task=t1", true},
+		"said again, and it is kept for ever":   {said("60m") + long + "ev.finished=2m keep=-9000h; box daytona/s1 running task=t1; limits kept=1h", false},
 		"its worker went on":                    {late + "ev.finished=9m ev.activity=8m; box daytona/s1 running task=t1", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -125,6 +125,9 @@ func orphanHolds(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 	if s.LinkState == reconcile.LinkUnknown && !v.P.Providers[b.Provider].Exclusive {
 		holds = append(holds, reconcile.HeldShared())
 	}
+	if why := v.Strangers[b.Provider]; why != "" && s.LinkState == reconcile.LinkUnknown {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive, Reason: why})
+	}
 	//guard:orphan-contradicted P1
 	if ago, known := v.ActiveAgo(&b.Sandbox); s.LinkState == reconcile.LinkUnknown &&
 		v.P.Providers[b.Provider].Exclusive && known && ago <= v.Limit {

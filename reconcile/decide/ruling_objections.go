@@ -149,7 +149,7 @@ func goesOn(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 // sandbox any more.
 func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
 	if t.State.Terminal() {
-		return taskKeptAlive(t, a)
+		return taskKeptAlive(v, t, a)
 	}
 	if t.State.Rests() {
 		return "the task is " + string(t.State) + " by now"
@@ -176,10 +176,10 @@ func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.
 }
 
 // taskKeptAlive says that the row asks to keep the sandbox for longer by now.
-func taskKeptAlive(t *reconcile.Task, a *reconcile.Action) string {
+func taskKeptAlive(v *view.View, t *reconcile.Task, a *reconcile.Action) string {
 	//guard:later-kept-alive harm
-	if reconcile.RuleNamed(a.Rule).KeptAlive && t.AsOf.Before(t.KeepAliveUntil) {
-		return "the row keeps it alive until " + text.Time(t.KeepAliveUntil)
+	if kept := keptUntil(v, t); reconcile.RuleNamed(a.Rule).KeptAlive && t.AsOf.Before(kept) {
+		return "the row keeps it alive until " + text.Time(kept)
 	}
 	return ""
 }

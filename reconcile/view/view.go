@@ -12,11 +12,13 @@ import (
 // may be believed of the sources.
 type View struct {
 	places
-	Rules   []Ruled // those that are judged
-	Pairs   map[reconcile.Ref]string
-	Alike   map[string]string // by provider: what sandboxes that nothing explains have in common
-	Ageing  bool              // some class has a maximum age
-	Telling bool              // the rules are to say why a healthy subject is healthy
+	Rules []Ruled // those that are judged
+	Pairs map[reconcile.Ref]string
+	Alike map[string]string // by provider: what sandboxes that nothing explains have in common
+	// Strangers says by provider what contradicts that nobody else makes sandboxes there that look like ours.
+	Strangers map[string]string
+	Ageing    bool // some class has a maximum age
+	Telling   bool // the rules are to say why a healthy subject is healthy
 }
 
 // Places say whose a sandbox is, and where a task's are.

@@ -109,6 +109,7 @@ func putLimits(l *entry) {
 	limits := &l.w.P.Limits
 	l.num("per_pass", &limits.PerPass)
 	l.num("per_hour", &limits.PerHour)
+	l.dur("kept", &limits.KeepAlive)
 	for key, to := range map[string]*float64{"share": &limits.Share, "breaker": &limits.Breaker} {
 		percent := -1
 		if l.num(key, &percent); percent >= 0 {

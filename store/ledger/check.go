@@ -27,7 +27,11 @@ func (g *Ledger) Check(ctx context.Context) []reconcile.CheckResult {
 	if err != nil {
 		return []reconcile.CheckResult{{What: "authority", Said: err.Error()}}
 	}
-	return r.lines()
+	lines := r.lines()
+	if err := g.unreached(ctx, g.pool); err != nil {
+		lines = append(lines, reconcile.CheckResult{What: "tasks login", Said: err.Error()})
+	}
+	return lines
 }
 
 func reachOf(ctx context.Context, q querier) (reach, error) {
@@ -89,16 +93,16 @@ func (r reach) refusal() error {
 
 // unreached refuses a ledger that the login of the tasks could write to: what a trigger of the task table runs in its
 // name could then ask for something in an operator's.
-func (g *Ledger) unreached(ctx context.Context, tx pgx.Tx) error {
+func (g *Ledger) unreached(ctx context.Context, q querier) error {
 	if g.tasksLogin == "" {
 		return nil
 	}
 	var reached bool
-	err := one(ctx, tx, "reached", pgx.StrictNamedArgs{"login": g.tasksLogin}, &reached)
+	err := one(ctx, q, "reached", pgx.StrictNamedArgs{"login": g.tasksLogin}, &reached)
 	if err != nil || !reached {
 		return err
 	}
 	login := pgx.Identifier{g.tasksLogin}.Sanitize()
-	return fmt.Errorf("refused, nothing was changed: the login of tasks.database, %s, can write to the ledger; "+
+	return fmt.Errorf("the login of tasks.database, %s, can write to the ledger; "+
 		"fix: REVOKE ALL ON ALL TABLES IN SCHEMA sandkeeper FROM %s, and the roles from it that have it", login, login)
 }

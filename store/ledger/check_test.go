@@ -42,6 +42,29 @@ func TestCheckNamesWhoReachesTheLedger(t *testing.T) {
 	}
 }
 
+// TestCheckFailsForATasksLoginThatReaches: a login that somebody made for the tasks alone, and that can write to the
+// ledger, is wrong, as it is for migrate.
+func TestCheckFailsForATasksLoginThatReaches(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	migrated(t, pool, atNoon)
+	for name, c := range map[string]struct {
+		grants string
+		fails  bool
+	}{
+		"it reads":  {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT SELECT ON sandkeeper.actions TO %[1]s", false},
+		"it writes": {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			login := pgtest.AsRole(t, pool, c.grants).Config().ConnConfig.User
+			g := NewLedger(pool, Options{Installation: "test", Clock: atNoon, TasksLogin: login})
+			wrong := strings.Join(failing(g.Check(t.Context())), "\n")
+			if strings.Contains(wrong, "can write to the ledger; fix: REVOKE ALL") != c.fails || (wrong != "") != c.fails {
+				t.Errorf("check says %q, want it to fail: %v", wrong, c.fails)
+			}
+		})
+	}
+}
+
 func failing(lines []reconcile.CheckResult) (out []string) {
 	for _, l := range lines {
 		if !l.OK {

@@ -104,7 +104,10 @@ func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
 		if err := g.apply(ctx, tx, steps[version:], now); err != nil {
 			return err
 		}
-		return g.unreached(ctx, tx)
+		if err := g.unreached(ctx, tx); err != nil {
+			return fmt.Errorf("refused, nothing was changed: %w", err)
+		}
+		return nil
 	})
 	return g.namesHolder(ctx, err)
 }

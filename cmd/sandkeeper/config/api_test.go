@@ -173,7 +173,7 @@ func TestDescriptionOfAnother(t *testing.T) {
 // The worked example is as it stands in docs/generic.md.
 func TestWorkedExampleIsRead(t *testing.T) {
 	c, err := Load("../../../deploy/examples/generic-boxyard.yaml", env(map[string]string{
-		"DATABASE_URL": "postgres://db.example/x", "YARD_KEY": "k3y"}))
+		"TASKS_DATABASE_URL": "postgres://db.example/tasks", "DATABASE_URL": "postgres://db.example/x", "YARD_KEY": "k3y"}))
 	if err != nil {
 		t.Fatal(err)
 	}

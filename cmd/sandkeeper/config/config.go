@@ -121,6 +121,7 @@ func (c *Config) Policy() reconcile.Policy {
 		Limits: reconcile.Limits{
 			PerPass: c.Limits.PerPass, Share: float64(c.Limits.Share),
 			Breaker: float64(c.Limits.Breaker), PerHour: c.Limits.PerHour,
+			KeepAlive: c.Limits.KeepAlive,
 		},
 		Providers: make(map[string]reconcile.ProviderPolicy, len(c.Providers)),
 		Tasks:     c.tasksPolicy(),

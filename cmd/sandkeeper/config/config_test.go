@@ -47,7 +47,7 @@ func TestReferenceConfig(t *testing.T) {
 	}
 	want := reconcile.Policy{
 		Installation: "prod-eu", Quick: 15 * time.Second, Full: 2 * time.Minute,
-		Limits: reconcile.Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200},
+		Limits: reconcile.Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200, KeepAlive: 30 * 24 * time.Hour},
 		Providers: map[string]reconcile.ProviderPolicy{"daytona": {
 			Name: "daytona", Kind: "daytona", URL: "https://app.daytona.io/api", Exclusive: true, LinkTask: true,
 			Templates: []string{"ai-agent-dev-light"}, Probe: probe, QuarantineFor: 24 * time.Hour, PricePerHour: 0.08, Prices: []reconcile.Price{{Template: "gpu", PerHour: 2.10}}, Key: "4ea174d3",

@@ -227,6 +227,8 @@ type LimitsConfig struct {
 	Breaker Percent `yaml:"breaker"`
 	// Remedies begun in a rolling hour.
 	PerHour int `yaml:"per_hour" min:"1"`
+	// How long a row's `keep_alive_until` may keep a sandbox after its task was over.
+	KeepAlive time.Duration `yaml:"keep_alive" min:"1m"`
 }
 
 // ProofConfig is what a rule must show on this platform's own history before enforce acts.
@@ -290,7 +292,7 @@ func (c *Config) setDefaults() {
 	for _, call := range []*CallConfig{&c.Tasks.Fail.Call, &c.Tasks.Requeue.Call} {
 		call.Method, call.Timeout = "POST", 10*time.Second
 	}
-	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200}
+	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200, KeepAlive: 30 * day}
 	c.Proof = ProofConfig{FalsePositives: 0.02, Samples: 200}
 	c.Web.Listen = "127.0.0.1:8080"
 	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}
