@@ -59,16 +59,39 @@ func TestAlertsArrive(t *testing.T) {
 	d.set(sound())
 	heard.wait(t, "resolved", "pager SandkeeperLedgerDown")
 
+	heard.none(t, inhibited)
+
+	d.set(alone()) // each without what would tell its cause
+	heard.wait(t, "firing", "chat SandkeeperTemplateUnusable", "chat SandkeeperFrozen", "pager SandkeeperLeakRate")
+	d.set(sound())
+	heard.wait(t, "resolved", "chat SandkeeperTemplateUnusable", "chat SandkeeperFrozen", "pager SandkeeperLeakRate")
+	heard.none(t, []string{"SourceUntrusted"})
 	for what, n := range heard.firing() {
 		if n != 1 {
 			t.Errorf("%s came %d times", what, n)
 		}
-		for _, name := range inhibited {
-			if strings.HasSuffix(what, "Sandkeeper"+name) {
+	}
+}
+
+// none holds that none of these came: another alert told their cause.
+func (b *inbox) none(t *testing.T, names []string) {
+	t.Helper()
+	for what := range b.firing() {
+		for _, name := range names {
+			if strings.HasSuffix(what, " Sandkeeper"+name) {
 				t.Errorf("%s came, though another alert tells its cause", what)
 			}
 		}
 	}
+}
+
+// alone are the measures of a world with an inactive snapshot, a provider that is down, and leaks, and nothing else.
+func alone() reconcile.Measures {
+	m := sound()
+	m.Templates = []reconcile.TemplateSeen{{Provider: "daytona", Name: "light", State: reconcile.TemplateInactive, LookedAt: m.Now}}
+	m.Sources = []reconcile.SourceSeen{{Name: "listing:daytona", Since: m.Now}}
+	m.Leaking = []reconcile.Money{{Rule: "orphan", Provider: "daytona", Count: 100, USD: 8}}
+	return m
 }
 
 // inhibited are the alerts of the broken world whose cause another one tells.

@@ -3,8 +3,6 @@ package app
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -89,10 +87,10 @@ func TestNoErrorShowsAnAddress(t *testing.T) {
 	}
 }
 
-// TestTellsByMail and by ntfy, through the library and real servers.
+// TestTellsByMail, through the library and a real mail server that asks who sends.
 func TestTellsByMail(t *testing.T) {
 	server, mail := mailServer(t)
-	r := receiverAt("smtp://" + server + "/?auth=None&usestarttls=no&encryption=None&from=keeper@x.example&to=ana@x.example")
+	r := receiverAt("smtp://keeper:s3cretToken@" + server + "/?auth=Plain&usestarttls=no&encryption=None&from=keeper@x.example&to=ana@x.example")
 	if err := r.Tell(t.Context(), someAlarms()); err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +100,10 @@ func TestTellsByMail(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("the mail lacks %q:\n%s", want, got)
 		}
+	}
+	r.URL = config.NewSecret(strings.Replace(r.URL.Reveal(), "s3cretToken", "s3cretWrong", 1))
+	if err := r.Tell(t.Context(), someAlarms()); err == nil || strings.Contains(err.Error(), "s3cretWrong") {
+		t.Errorf("with a wrong password: %v", err)
 	}
 }
 
@@ -121,51 +123,4 @@ func TestTellsNtfy(t *testing.T) {
 	if got := <-heard; !strings.Contains(got, "/keeper") || !strings.Contains(got, "The breaker of orphan is open") {
 		t.Errorf("ntfy heard %s", got)
 	}
-}
-
-// mailServer takes one mail.
-func mailServer(t *testing.T) (address string, mail chan string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	mail = make(chan string, 1)
-	go func() {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer conn.Close()
-		mail <- takeMail(conn)
-	}()
-	return l.Addr().String(), mail
-}
-
-// takeMail speaks what of SMTP a client needs.
-func takeMail(conn net.Conn) string {
-	var all strings.Builder
-	say := func(line string) { fmt.Fprintf(conn, "%s\r\n", line) }
-	say("220 x.example")
-	in := bufio.NewScanner(conn)
-	for data := false; in.Scan(); {
-		line := in.Text()
-		all.WriteString(line + "\n")
-		switch {
-		case data && line != ".":
-		case data:
-			data = false
-			say("250 taken")
-		case strings.HasPrefix(line, "DATA"):
-			data = true
-			say("354 go on")
-		case strings.HasPrefix(line, "QUIT"):
-			say("221 bye")
-			return all.String()
-		default:
-			say("250 ok")
-		}
-	}
-	return all.String()
 }
