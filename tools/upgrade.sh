@@ -14,10 +14,17 @@ cd "$here"
 from=${FROM:-}
 [ -n "$from" ] || from=$(git describe --tags --match 'v[0-9]*' --abbrev=0 HEAD^ 2>/dev/null || true)
 if [ -z "$from" ]; then
-	newest=$(ls store/ledger/migrations/*.sql | sort | tail -n 1)
-	added=$(git log --diff-filter=A --format=%H --reverse --topo-order -- "$newest" | head -n 1)
-	[ -n "$added" ] || { echo "upgrade: $newest is not committed: say FROM=COMMIT" >&2; exit 1; }
-	from=$added^
+	now=$(ls store/ledger/migrations/*.sql | wc -l)
+	for commit in $(git rev-list HEAD -- store/ledger/migrations); do
+		# Of a branch that was merged, a number may have been given to something else.
+		missing=$(git ls-tree --name-only "$commit" store/ledger/migrations/ | while read -r file; do [ -f "$file" ] || echo "$file"; done)
+		count=$(git ls-tree --name-only "$commit" store/ledger/migrations/ | wc -l)
+		if [ -z "$missing" ] && [ "$count" -lt "$now" ]; then
+			from=$commit
+			break
+		fi
+	done
+	[ -n "$from" ] || { echo 'upgrade: no commit has fewer migrations: say FROM=COMMIT' >&2; exit 1; }
 fi
 commit=$(git rev-parse --verify "$from^{commit}")
 echo "upgrade: from $(git log -1 --format='%h, %cd' --date=short "$commit")" >&2

@@ -1,5 +1,5 @@
-// Command thresholds prints what each rule of sandkeeper finds, how long it waits by default, and the least that a config
-// may set. It shows how the table of rules in package reconcile is read, for a page or a report of your own.
+// Command thresholds prints what each rule of sandkeeper finds, how long it waits by default, and the least that a
+// config may set. It shows how the table of rules in package reconcile is read, for a page or a report of your own.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command chart does with a Helm chart what `helm lint` and `helm template` do, by Helm's own code: it says what is wrong
-// with the chart, or prints what it comes to. It asks no cluster.
+// Command chart does with a Helm chart what `helm lint` and `helm template` do, by Helm's own code: it says what is
+// wrong with the chart, or prints what it comes to. It asks no cluster.
 //
 //	chart lint CHART [VALUES...]
 //	chart template [-notes] CHART [VALUES...]

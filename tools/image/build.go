@@ -103,7 +103,8 @@ func imageOf(s settings, path string) (part, error) {
 		return part{}, err
 	}
 	for _, files := range [][]file{
-		{{name: "etc/"}, {name: "etc/ssl/"}, {name: "etc/ssl/certs/"}, {name: "etc/ssl/certs/ca-certificates.crt", data: roots()}},
+		{{name: "etc/"}, {name: "etc/ssl/"}, {name: "etc/ssl/certs/"},
+			{name: "etc/ssl/certs/ca-certificates.crt", data: roots()}},
 		{{name: "sandkeeper", data: program, runs: true}},
 	} {
 		if image, err = add(image, layerOf(s, files)); err != nil {

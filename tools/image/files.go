@@ -26,7 +26,8 @@ func layerOf(s settings, files []file) []byte {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
 	for _, f := range files {
-		h := &tar.Header{Name: f.name, Size: int64(len(f.data)), Mode: 0o444, ModTime: s.at, Typeflag: tar.TypeReg, Format: tar.FormatPAX}
+		h := &tar.Header{Name: f.name, Size: int64(len(f.data)), Mode: 0o444, ModTime: s.at, Typeflag: tar.TypeReg,
+			Format: tar.FormatPAX}
 		switch {
 		case strings.HasSuffix(f.name, "/"):
 			h.Typeflag, h.Mode = tar.TypeDir, 0o555
@@ -89,7 +90,8 @@ func packFile(w *tar.Writer, folder, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.WriteHeader(&tar.Header{Name: filepath.ToSlash(name), Size: about.Size(), Mode: 0o644, Typeflag: tar.TypeReg}); err != nil {
+	header := &tar.Header{Name: filepath.ToSlash(name), Size: about.Size(), Mode: 0o644, Typeflag: tar.TypeReg}
+	if err := w.WriteHeader(header); err != nil {
 		return err
 	}
 	_, err = io.Copy(w, in)
