@@ -329,6 +329,9 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 	rememberWork(v, &seen, s, b)
 	seen.Name, seen.Template = b.Name, b.Template
 	seen.GoneAt = time.Time{}
+	if v.S.Lookups[b.Ref].Gone {
+		seen.GoneAt = b.Seen.GoneAt // a listing of long ago does not bring it back
+	}
 	if b.State == reconcile.SandboxEnded {
 		seen.GoneAt = v.Now
 		if b.Known && !b.Seen.GoneAt.IsZero() {

@@ -20,9 +20,12 @@ func duplicate(v *view.View, s *reconcile.Subject) result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:duplicate-alive harm
-		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.IsLeft(b) {
+		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.IsLeft(b) && !v.S.Lookups[b.Ref].Gone {
 			live = append(live, b)
 		}
+	}
+	if b := shownAgain(v, live); b != nil {
+		return result{needsLookup: v.CanLook(s.Task), suspect: "sandbox " + b.ID + " was gone before and is listed again"}
 	}
 	live = distinctSandboxes(v, s.Task, live)
 	//guard:duplicate-usual harm
@@ -59,6 +62,17 @@ func duplicate(v *view.View, s *reconcile.Subject) result {
 		out.evidence = append(out.evidence, boxSeenAs(b))
 	}
 	return out
+}
+
+// shownAgain is one that was gone and that a listing shows again, without a look of this pass: a listing of long ago
+// does, and another one goes on with its work.
+func shownAgain(v *view.View, live []*reconcile.SeenSandbox) *reconcile.SeenSandbox {
+	for _, b := range live {
+		if _, looked := v.S.Lookups[b.Ref]; b.Known && !b.Seen.GoneAt.IsZero() && !looked {
+			return b
+		}
+	}
+	return nil
 }
 
 // named is the one sandbox that the row names by the provider's own id. Two accounts may use

@@ -7,7 +7,11 @@ func TestDuplicate(t *testing.T) {
 	const one = "box daytona/s1 running task=t1 key=s1; "
 	const twin = "provider twin id=yes; " // of the same kind
 	testRule(t, "duplicate", map[string]ruleCase{
-		"two, the row names one":  {ids + one + "box daytona/s2 running task=t1 created=2m", "due", "sandbox=s2"},
+		"two, the row names one": {ids + one + "box daytona/s2 running task=t1 created=2m", "due", "sandbox=s2"},
+		"the one that the row names was gone, and is listed again": {
+			ids + one + "knew box daytona/s1 running gone=5m; box daytona/s2 running task=t1", "look", "listed again"},
+		"the same, and a look says that it is gone": {
+			ids + one + "knew box daytona/s1 running gone=5m; look daytona/s1 gone; box daytona/s2 running task=t1", "healthy", ""},
 		"the row names the other": {ids + "box daytona/s0 running task=t1; " + one, "due", "sandbox=s0"},
 		"two, and two are usual": {
 			"provider daytona id=yes; task t1 running started=1h sandbox=s1 sandboxes=2; " + one + "box daytona/s2 running task=t1", "healthy", ""},

@@ -80,7 +80,8 @@ func firstFinished(v *view.View, s *reconcile.Subject) time.Time {
 	if !open {
 		return t.Events.Finished
 	}
-	first := reconcile.Latest(t.AsOf.Add(-v.Since(f.FirstSeen)), t.Events.Started, view.SubjectPresentStart(s), t.AssignedAt)
+	began := reconcile.Latest(t.Events.Started, view.SubjectPresentStart(s), t.AssignedAt)
+	first := reconcile.Latest(t.AsOf.Add(-v.Since(f.FirstSeen)), began)
 	if first.Before(t.Events.Finished) {
 		return first
 	}

@@ -43,7 +43,9 @@ func (v *places) LookRefs(s *reconcile.Subject) []reconcile.Ref {
 		if !b.Here && !b.Gone || b.Here && b.State == reconcile.SandboxDeleting {
 			refs = append(refs, b.Ref)
 		}
-		if b.Here && s.LinkState == reconcile.LinkUnnamed || v.unrecorded(&b) {
+		// One that was gone and is listed again: the listing may be of long ago.
+		again := b.Here && b.Known && !b.Seen.GoneAt.IsZero() && s.Task != nil
+		if b.Here && s.LinkState == reconcile.LinkUnnamed || again || v.unrecorded(&b) {
 			refs = append(refs, b.Ref)
 		}
 	}
