@@ -54,7 +54,7 @@ What a tenant wrote stands under the key "untrusted". Nothing is done by any of 
 	}
 	c.Flags().StringVar(&f.url, "url", "", "address of the page whose tools are used; without it the ledger is read")
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "file with the token; without it SANDKEEPER_TOKEN has it")
-	c.Flags().BoolVar(&f.propose, "propose", false, "tools that propose, for an operator to confirm, instead of those that read")
+	c.Flags().BoolVar(&f.propose, "propose", false, "tools that propose to an operator, instead of those that read")
 	return c
 }
 
@@ -64,7 +64,8 @@ func (f *mcpFlags) run(ctx context.Context, o *app.Options, in io.Reader) error 
 			return app.Misusef("--propose and --token-file need --url: an operator confirms on that page")
 		}
 		return onLedger(ctx, o, func(a *app.App) error {
-			b := &bridge{to: askingOf(a.Site()), url: "http://localhost/mcp", out: o.Out}
+			site := askingOf(a.Site()) //nolint:bodyclose // it is asked below, and carry closes what it answers
+			b := &bridge{to: site, url: "http://localhost/mcp", out: o.Out}
 			return b.run(ctx, in)
 		})
 	}

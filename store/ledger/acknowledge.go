@@ -11,8 +11,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// AcknowledgeIncident writes down who looks after an open incident. It changes nothing else. [reconcile.ErrNotFound] means
-// that there is none of this id.
+// AcknowledgeIncident writes down who looks after an open incident. It changes nothing else. [reconcile.ErrNotFound]
+// means that there is none of this id.
 func (g *Ledger) AcknowledgeIncident(ctx context.Context, id string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		if _, err := incident(ctx, tx, id); err != nil {

@@ -11,17 +11,15 @@ import (
 
 // RecordEnd is the newest place of the record.
 func (g *Ledger) RecordEnd(ctx context.Context) (reconcile.RecordPlace, error) {
-	found, err := all(ctx, g.pool, "record_end", pgx.StrictNamedArgs{}, func(r pgx.Rows) (p reconcile.RecordPlace, _ error) {
-		return p, r.Scan(&p.Link, &p.Within, &p.Pass)
-	})
+	found, err := all(ctx, g.pool, "record_end", pgx.StrictNamedArgs{}, scanPlace)
 	if err != nil || len(found) == 0 {
 		return reconcile.RecordPlace{}, fmt.Errorf("read the end of the record: %w", err)
 	}
 	return found[0], nil
 }
 
-// RecordAfter reads at most so many lines that follow a place, oldest first, and then the passes that ended meanwhile. A
-// pass comes after what it wrote: passes are read first, and told once no line is left out.
+// RecordAfter reads at most so many lines that follow a place, oldest first, and then the passes that ended meanwhile.
+// A pass comes after what it wrote: passes are read first, and told once no line is left out.
 func (g *Ledger) RecordAfter(ctx context.Context, p reconcile.RecordPlace, most int) ([]reconcile.RecordEvent, error) {
 	passes, err := all(ctx, g.pool, "record_passes", pgx.StrictNamedArgs{"pass": p.Pass, "most": most}, scanPass)
 	if err != nil {
@@ -46,6 +44,12 @@ func (g *Ledger) RecordAfter(ctx context.Context, p reconcile.RecordPlace, most 
 	return found, nil
 }
 
+func scanPlace(r pgx.Rows) (p reconcile.RecordPlace, _ error) {
+	err := r.Scan(&p.Link, &p.Within, &p.Pass)
+	return p, err
+}
+
 func scanRecorded(r pgx.Rows) (e reconcile.RecordEvent, _ error) {
-	return e, r.Scan(&e.Place.Link, &e.Place.Within, at(&e.At), &e.Subject, &e.Kind, &e.What, &e.Number)
+	err := r.Scan(&e.Place.Link, &e.Place.Within, at(&e.At), &e.Subject, &e.Kind, &e.What, &e.Number)
+	return e, err
 }

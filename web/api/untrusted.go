@@ -13,8 +13,8 @@ type Untrusted struct {
 	Text any `json:"untrusted"`
 }
 
-// Typed is a document as a model reads it: what its type marks with x-untrusted stands as [Untrusted], and no text has a
-// character that is not seen.
+// Typed is a document as a model reads it: what its type marks with x-untrusted stands as [Untrusted], and no text has
+// a character that is not seen.
 func Typed(v any) any { return typed(reflect.ValueOf(v)) }
 
 func typed(v reflect.Value) any {

@@ -152,7 +152,8 @@ func parsePlace(id string) (reconcile.RecordPlace, error) {
 		whole = err == nil && n[i] >= 0
 	}
 	if !whole {
-		return reconcile.RecordPlace{}, wrong("Last-Event-ID %q is none that was given out; ask without one", text.Clip(id, 60))
+		return reconcile.RecordPlace{}, wrong("Last-Event-ID %q is none that was given out; ask without one",
+			text.Clip(id, 60))
 	}
 	return reconcile.RecordPlace{Link: n[0], Within: n[1], Pass: n[2]}, nil
 }
@@ -160,7 +161,8 @@ func parsePlace(id string) (reconcile.RecordPlace, error) {
 // recordedOnce reads for all who listen at the same place with one query.
 type recordedOnce struct{ calls singleflight.Group }
 
-func (o *recordedOnce) after(ctx context.Context, from Records, p reconcile.RecordPlace) ([]reconcile.RecordEvent, error) {
+func (o *recordedOnce) after(ctx context.Context, from Records, p reconcile.RecordPlace) (
+	[]reconcile.RecordEvent, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
 	defer cancel()
 	// Who asked first may leave: the others still wait for the answer.
