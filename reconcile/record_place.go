@@ -1,7 +1,7 @@
 package reconcile
 
-// A RecordPlace is how far somebody has read what happened: up to so many lines of one link of the record, and up to one
-// pass. Who reads on from it misses nothing and gets nothing twice.
+// A RecordPlace is how far somebody has read what happened: up to so many lines of one link of the
+// record, and up to one pass. Who reads on from it misses nothing and gets nothing twice.
 type RecordPlace struct {
 	Link   int64
 	Within int64

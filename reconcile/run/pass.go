@@ -94,10 +94,10 @@ func (k *Reconciler) onceAlone(ctx context.Context, kind reconcile.PassKind, wai
 	run.until, run.stop = time.Now().Add(wait), held.watch
 	run.begin = time.Now().Add(max(wait, leastActing))
 	// Work outlives ctx by a grace, so that what was begun is finished.
-	working, done := k.timed(held.work, kind, "acting") //nolint:contextcheck // made from ctx
+	working, done := k.timed(held.work, kind, "acting")
 	acted := run.actAndProbe(leases{watch: held.watch, work: working})
 	done(acted)
-	looking, done := k.timed(held.watch, kind, "confirming") //nolint:contextcheck // made from ctx
+	looking, done := k.timed(held.watch, kind, "confirming")
 	//nolint:contextcheck // made from ctx
 	err = errors.Join(acted, run.confirm(looking))
 	done(err)

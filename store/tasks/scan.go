@@ -15,7 +15,8 @@ import (
 type taskRow struct {
 	version string
 	outside bool
-	texts   [13]pgtype.Text        // id, status, state, sandbox, provider, template, session, worker, error, marks, tenant, trace
+	// id, status, state, sandbox, provider, template, session, worker, error, marks, tenant, trace
+	texts   [13]pgtype.Text
 	moments [14]pgtype.Timestamptz // in the order of taskFields
 	timeout pgtype.Interval
 	numbers [3]pgtype.Int8 // attempts, max_attempts, sandboxes

@@ -74,7 +74,7 @@ func (o *Options) OpenToAct(ctx context.Context, migrate bool) (*App, error) {
 		err = a.openOutside(ctx)
 	}
 	if err != nil {
-		a.Telemetry.Close()
+		a.Telemetry.Close() //nolint:contextcheck // what is left is sent in a time of its own
 		a.Close()
 		return nil, err
 	}

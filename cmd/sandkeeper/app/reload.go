@@ -135,8 +135,8 @@ func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 			return fmt.Errorf("%s %w", key, errFixed)
 		}
 	}
-	a := &App{Config: c, Log: d.Log, level: d.level, Pool: d.Pool, Ledger: d.Ledger, Local: d.Local, Telemetry: d.Telemetry,
-		shared: true}
+	a := &App{Config: c, Log: d.Log, level: d.level, Pool: d.Pool, Ledger: d.Ledger, Local: d.Local,
+		Telemetry: d.Telemetry, shared: true}
 	if err := a.openOutside(ctx); err != nil {
 		a.Close()
 		return err

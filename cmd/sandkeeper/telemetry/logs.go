@@ -88,11 +88,18 @@ func (h sentLog) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.printed.Enabled(ctx, level)
 }
 
+// severity is a level as the protocol counts: four numbers for each name, as slog does.
+func severity(l slog.Level) logspb.SeverityNumber {
+	n := int(l) + int(logspb.SeverityNumber_SEVERITY_NUMBER_INFO)
+	least, most := int(logspb.SeverityNumber_SEVERITY_NUMBER_TRACE), int(logspb.SeverityNumber_SEVERITY_NUMBER_FATAL4)
+	return logspb.SeverityNumber(max(least, min(n, most)))
+}
+
 // Handle prints the line and has it sent.
 func (h sentLog) Handle(ctx context.Context, r slog.Record) error {
 	out := &logspb.LogRecord{
 		TimeUnixNano:   uint64(max(r.Time.UnixNano(), 0)),
-		SeverityNumber: logspb.SeverityNumber(int32(r.Level) + int32(logspb.SeverityNumber_SEVERITY_NUMBER_INFO)),
+		SeverityNumber: severity(r.Level),
 		SeverityText:   r.Level.String(), Body: textAttr("", r.Message).GetValue(), Attributes: slices.Clone(h.attrs),
 	}
 	if s := trace.SpanContextFromContext(ctx); s.IsValid() {

@@ -46,5 +46,6 @@ func linkTo(id string) []trace.Link {
 	if !span.IsValid() {
 		span[7] = 1
 	}
-	return []trace.Link{{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{TraceID: of, SpanID: span, Remote: true})}}
+	to := trace.SpanContextConfig{TraceID: of, SpanID: span, Remote: true}
+	return []trace.Link{{SpanContext: trace.NewSpanContext(to)}}
 }

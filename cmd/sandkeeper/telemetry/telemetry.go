@@ -58,17 +58,17 @@ func Start(ctx context.Context, s Settings, log *slog.Logger) (*Telemetry, error
 	}
 	t := &Telemetry{last: lastTime, resource: resourceOf(about), metrics: targets["metrics"],
 		every: millis(s.env("OTEL_METRIC_EXPORT_INTERVAL"), time.Minute)}
-	working, stop := context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // Close calls it
+	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	t.stop = stop
 	if to := targets["traces"]; to != nil {
 		t.trace(sdktrace.NewBatchSpanProcessor(otlptrace.NewUnstarted(to)), about)
 	}
 	if to := targets["logs"]; to != nil {
 		t.logs = newLogQueue(to, t.resource)
-		t.work.Go(func() { t.logs.run(working) }) //nolint:contextcheck // it outlives the call
+		t.work.Go(func() { t.logs.run(working) })
 	}
 	if t.metrics != nil {
-		t.work.Go(func() { t.measure(working) }) //nolint:contextcheck // it outlives the call
+		t.work.Go(func() { t.measure(working) })
 	}
 	return t, nil
 }
@@ -83,13 +83,14 @@ func (t *Telemetry) trace(to sdktrace.SpanProcessor, about *resource.Resource) {
 func resourceOf(about *resource.Resource) *resourcepb.Resource {
 	out := &resourcepb.Resource{}
 	for _, a := range about.Attributes() {
-		out.Attributes = append(out.Attributes, textAttr(string(a.Key), a.Value.Emit()))
+		out.Attributes = append(out.Attributes, textAttr(string(a.Key), a.Value.String()))
 	}
 	return out
 }
 
 func textAttr(key, value string) *commonpb.KeyValue {
-	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
+	text := &commonpb.AnyValue_StringValue{StringValue: value}
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: text}}
 }
 
 // Measure says where metrics are read.
