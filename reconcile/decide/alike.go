@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -62,9 +63,11 @@ func sharedTraits(group, others []*reconcile.Sandbox) (traits []string) {
 	return traits[:min(len(traits), mostTraits)]
 }
 
-// Of sandboxes that name tasks which nobody here ever knew, this many, and more than a tenth of all that are ours at a
-// provider, are not leaks of ours alone.
+// Of sandboxes that name tasks which nobody here ever knew, and that the ledger has known for this long, this many,
+// and more than a tenth of all that are ours at a provider, are not leaks of ours alone. Many that come at once are:
+// budgets and the breaker are there for them.
 const (
+	strangersStay  = 24 * time.Hour
 	strangersLeast = 10
 	strangersPart  = 10
 )
@@ -80,7 +83,8 @@ func strangers(v *view.View, subs []reconcile.Subject) map[string]string {
 				continue
 			}
 			all[b.Provider]++
-			if subs[i].LinkState == reconcile.LinkUnknown {
+			stays := b.Known && v.Now.Sub(b.Seen.FirstSeen) >= strangersStay
+			if stays && subs[i].LinkState == reconcile.LinkUnknown {
 				unknown[b.Provider]++
 			}
 		}
@@ -88,7 +92,7 @@ func strangers(v *view.View, subs []reconcile.Subject) map[string]string {
 	out := map[string]string{}
 	for provider, n := range unknown {
 		if v.P.Providers[provider].Exclusive && n >= strangersLeast && n*strangersPart > all[provider] {
-			out[provider] = fmt.Sprintf("%d of %d sandboxes of %s name tasks that nobody here ever knew, which contradicts "+
+			out[provider] = fmt.Sprintf("%d of %d sandboxes of %s name, for a day and longer, tasks that nobody here ever knew, which contradicts "+
 				"`exclusive`: if they are another installation's, write `exclusive: false`, or owns.except for them; "+
 				"if all are leaks, terminate them by `sandkeeper terminate`", n, all[provider], provider)
 		}

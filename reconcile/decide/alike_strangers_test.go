@@ -14,19 +14,21 @@ func TestStrangersContradictExclusive(t *testing.T) {
 	for name, c := range map[string]struct {
 		unknown, known int
 		exclusive      string
+		days           int
 		held           bool
 	}{
-		"a few":                   {9, 0, "yes", false},
-		"many":                    {10, 0, "yes", true},
-		"a tenth":                 {10, 90, "yes", false},
-		"more than a tenth":       {10, 80, "yes", true},
-		"nobody said that it was": {10, 0, "no", false},
+		"a few":                   {9, 0, "yes", 1, false},
+		"many":                    {10, 0, "yes", 1, true},
+		"a tenth":                 {10, 90, "yes", 1, false},
+		"more than a tenth":       {10, 80, "yes", 1, true},
+		"many, and they are new":  {10, 0, "yes", 0, false},
+		"nobody said that it was": {10, 0, "no", 1, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var world strings.Builder
 			fmt.Fprintf(&world, "provider daytona exclusive=%s", c.exclusive)
 			for i := range c.unknown {
-				fmt.Fprintf(&world, "; finding orphan sandbox:daytona/u%d first=1m last=1m sighted=1m; box daytona/u%d running task=other%d", i, i, i)
+				fmt.Fprintf(&world, "; finding orphan sandbox:daytona/u%d first=1m last=1m sighted=1m; knew box daytona/u%d running task=other%d first=%dh; box daytona/u%d running task=other%d", i, i, i, 24*c.days+1, i, i)
 			}
 			for i := range c.known {
 				fmt.Fprintf(&world, "; task k%d running started=1m; box daytona/k%d running task=k%d", i, i, i)

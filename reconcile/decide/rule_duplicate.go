@@ -24,6 +24,7 @@ func duplicate(v *view.View, s *reconcile.Subject) result {
 			live = append(live, b)
 		}
 	}
+	//guard:duplicate-again harm
 	if b := shownAgain(v, live); b != nil {
 		return result{needsLookup: v.CanLook(s.Task), suspect: "sandbox " + b.ID + " was gone before and is listed again"}
 	}

@@ -125,6 +125,7 @@ func orphanHolds(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 	if s.LinkState == reconcile.LinkUnknown && !v.P.Providers[b.Provider].Exclusive {
 		holds = append(holds, reconcile.HeldShared())
 	}
+	//guard:orphan-strangers P1
 	if why := v.Strangers[b.Provider]; why != "" && s.LinkState == reconcile.LinkUnknown {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive, Reason: why})
 	}
