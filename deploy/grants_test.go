@@ -241,6 +241,7 @@ var unwritten = map[string][]string{
 	"sandkeeper.timeline":       {"UPDATE", "DELETE"},
 	"sandkeeper.modes":          {"DELETE"},
 	"sandkeeper.arms":           {"DELETE"},
+	"sandkeeper.armings":        {"DELETE"},
 	"sandkeeper.proof_grace":    {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_links": {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_chain": {"INSERT", "UPDATE", "DELETE"},

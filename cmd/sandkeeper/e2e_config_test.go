@@ -23,7 +23,7 @@ func TestConfigShowAndGrants(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(out), &shown); err != nil || shown["installation"] != "test" {
 		t.Fatalf("config show is no YAML: %v\n%s", err, out)
 	}
-	for _, want := range []string{"\n  preset: omoios  # " + a.config + ":4\n", "\n  - name: daytona  # ", "\nretention: 30d  # default\n"} {
+	for _, want := range []string{"\n  preset: omoios  # " + a.config + ":5\n", "\n  - name: daytona  # ", "\nretention: 30d  # default\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("config show lacks %q:\n%s", want, out)
 		}

@@ -25,7 +25,7 @@ func newYardArena(t *testing.T) *yardArena {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("${DATABASE_URL}", a.dsn, "${YARD_KEY}", "yard-key", "${YARD_URL:-https://boxyard.example.com/v1}",
+	text := strings.NewReplacer("${DATABASE_URL}", a.dsn, "${TASKS_DATABASE_URL}", a.dsn, "${YARD_KEY}", "yard-key", "${YARD_URL:-https://boxyard.example.com/v1}",
 		server.URL+"/v1", "mode: observe", "mode: enforce\nproof: off", "project: mine", "project: omoios", "project:mine", "project:omoios",
 		"rate: 10/s", "rate: 1000/s", "after: 60s, failures: 3, remedy: quarantine", "after: 30s, failures: 2",
 		"timeout: 5s, budget: 50/m", "timeout: 1s, budget: 1000/m",

@@ -91,11 +91,16 @@ func (a *arena) later(d time.Duration, alive ...worker) {
 	if err != nil {
 		a.Fatal(err)
 	}
-	a.sql("ALTER TABLE IF EXISTS sandkeeper.actions DISABLE TRIGGER actions_stay") // what is settled grows older, too
+	kept := []string{"actions", "verdicts", "armings"} // what is settled grows older, too
+	for _, table := range kept {
+		a.sql("ALTER TABLE IF EXISTS sandkeeper." + table + " DISABLE TRIGGER USER")
+	}
 	for _, update := range updates {
 		a.sql(update, ago(d))
 	}
-	a.sql("ALTER TABLE IF EXISTS sandkeeper.actions ENABLE TRIGGER actions_stay")
+	for _, table := range kept {
+		a.sql("ALTER TABLE IF EXISTS sandkeeper." + table + " ENABLE TRIGGER USER")
+	}
 	a.laterProbes(d)
 	for _, s := range a.cloud.Sandboxes() {
 		a.cloud.Change(s.ID, func(s *simulated.Sandbox) {

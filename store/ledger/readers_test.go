@@ -90,6 +90,8 @@ func aged(tb testing.TB, n int) *Ledger {
 		tb.Fatal(err)
 	}
 	_, err = pool.Exec(tb.Context(), fmt.Sprintf(`
+		ALTER TABLE sandkeeper.actions DISABLE TRIGGER USER; -- what is filled in is old
+		ALTER TABLE sandkeeper.verdicts DISABLE TRIGGER USER;
 		INSERT INTO sandkeeper.findings (rule, subject, provider, sandbox, task, reason, evidence, opened_at, sightings,
 			due, held_by, resolved_at)
 		SELECT 'rule-' || i %% 10, 'task:' || i, 'daytona', 'sb-' || i, i, repeat('why ', 20),
@@ -132,7 +134,9 @@ func aged(tb testing.TB, n int) *Ledger {
 		FROM generate_series(1, 10 * %[1]d) i;
 		INSERT INTO sandkeeper.notices (action, task, provider, sandbox, rule, step, outcome, reason, at, next_at, closed_at)
 		SELECT i, i, '', '', 'rule-1', 'fail', 'done', '', now(), now(), CASE WHEN i > 3 THEN now() END
-		FROM generate_series(1, 10 * %[1]d) i`, n))
+		FROM generate_series(1, 10 * %[1]d) i;
+		ALTER TABLE sandkeeper.actions ENABLE TRIGGER USER;
+		ALTER TABLE sandkeeper.verdicts ENABLE TRIGGER USER`, n))
 	if err != nil {
 		tb.Fatal(err)
 	}

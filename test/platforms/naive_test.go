@@ -16,7 +16,6 @@ import (
 func naive(t *testing.T, tables, tasks, provider string, v vendor) *platform {
 	t.Helper()
 	const rest = `mode: enforce
-proof: off
 database: ${DATABASE_URL}
 limits: {per_pass: 1000, share: 100%, breaker: 100%, per_hour: 100000}
 log: {level: error, format: json}

@@ -32,9 +32,14 @@ func (w *world) later(d time.Duration) {
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.sql("ALTER TABLE IF EXISTS sandkeeper.actions DISABLE TRIGGER actions_stay") // what is settled grows older, too
+	kept := []string{"actions", "verdicts", "armings"} // what is settled grows older, too
+	for _, table := range kept {
+		w.sql("ALTER TABLE IF EXISTS sandkeeper." + table + " DISABLE TRIGGER USER")
+	}
 	w.sql(strings.Join(updates, ";\n"))
-	w.sql("ALTER TABLE IF EXISTS sandkeeper.actions ENABLE TRIGGER actions_stay")
+	for _, table := range kept {
+		w.sql("ALTER TABLE IF EXISTS sandkeeper." + table + " ENABLE TRIGGER USER")
+	}
 	w.sql(`UPDATE sandkeeper.sandboxes SET probe_failures = (
 			SELECT jsonb_agg(jsonb_set(f, '{At}', to_jsonb((f->>'At')::timestamptz - interval '` + milliseconds(d) + `')) ORDER BY n)
 			FROM jsonb_array_elements(probe_failures) WITH ORDINALITY AS e (f, n))

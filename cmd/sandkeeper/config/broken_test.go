@@ -118,7 +118,8 @@ var brokenShapes = map[string]brokenConfig{
 	}},
 	"an unknown key far from all": {add: "zzzzzzzz: 1\n", want: []string{
 		`c.yaml:10:1: unknown key "zzzzzzzz"; known are alerts, database, database_file, events, ` +
-			"installation, limits, log, mode, operator_key_file, proof, providers, retention, rules, schedule, tasks, web",
+			"installation, limits, log, mode, operator_key_file, proof, providers, retention, rules, schedule, tasks, " +
+			"telemetry, web",
 	}},
 	"an unknown key below": {add: "schedule: {qick: \"@daily\"}\n", want: []string{
 		`c.yaml:10:12: schedule: unknown key "qick"; did you mean "quick"?`,
