@@ -94,7 +94,8 @@ func strangers(v *view.View, subs []reconcile.Subject) map[string]string {
 		if v.P.Providers[provider].Exclusive && n >= strangersLeast && n*strangersPart > all[provider] {
 			out[provider] = fmt.Sprintf("%d of %d sandboxes of %s name, for a day and longer, tasks that nobody "+
 				"here ever knew, which contradicts `exclusive`: if they are another installation's, write "+
-				"`exclusive: false`, or owns.except for them; if all are leaks, terminate them by `sandkeeper terminate`", n, all[provider], provider)
+				"`exclusive: false`, or owns.except for them; if all are leaks, terminate "+
+				"them by `sandkeeper terminate`", n, all[provider], provider)
 		}
 	}
 	return out
