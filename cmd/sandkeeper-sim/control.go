@@ -58,13 +58,9 @@ func (c *control) put(w http.ResponseWriter, r *http.Request) {
 	if !taken(w, r, &s) {
 		return
 	}
-	var age time.Duration
-	if s.Age != "" {
-		var err error
-		if age, err = time.ParseDuration(s.Age); err != nil {
-			refuse(w, fmt.Errorf("age: %w", err))
-			return
-		}
+	age, given := lasts(w, "age", s.Age)
+	if !given {
+		return
 	}
 	say(w, http.StatusCreated, c.shown(c.world.Put(simulated.Sandbox{
 		ID: s.ID, Name: s.Name, State: s.State, Labels: s.Labels, Template: s.Template, Region: s.Region,
@@ -97,13 +93,9 @@ func (c *control) inject(w http.ResponseWriter, r *http.Request) {
 	if !taken(w, r, &f) {
 		return
 	}
-	var delay time.Duration
-	if f.Delay != "" {
-		var err error
-		if delay, err = time.ParseDuration(f.Delay); err != nil {
-			refuse(w, fmt.Errorf("delay: %w", err))
-			return
-		}
+	delay, given := lasts(w, "delay", f.Delay)
+	if !given {
+		return
 	}
 	if !effects[f.Effect] {
 		refuse(w, fmt.Errorf("effect %q: there is none of that name", f.Effect))
@@ -149,4 +141,16 @@ func say(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client may have left
+}
+
+// lasts reads a duration that may be left out, and says on w what is wrong with it.
+func lasts(w http.ResponseWriter, what, text string) (d time.Duration, ok bool) {
+	if text == "" {
+		return 0, true
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		refuse(w, fmt.Errorf("%s: %w", what, err))
+	}
+	return d, err == nil
 }
