@@ -175,7 +175,7 @@ func (c *child) stop() said {
 // reaches waits until the condition holds, a bounded time.
 func (p *platform) reaches(what string, is func() bool) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

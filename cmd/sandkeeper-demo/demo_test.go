@@ -132,7 +132,7 @@ func playDemo(t *testing.T, args ...string) *process {
 // reaches waits until the condition holds, a bounded time.
 func reaches(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for until := time.Now().Add(30 * time.Second); !is(); time.Sleep(2 * time.Millisecond) {
+	for until := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("never reached: %s", what)
 		}
@@ -162,7 +162,7 @@ func TestDemoInterrupted(t *testing.T) {
 			}
 			select {
 			case <-c.done:
-			case <-time.After(30 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("it goes on after Ctrl-C")
 			}
 			if code := c.cmd.ProcessState.ExitCode(); code != 0 {

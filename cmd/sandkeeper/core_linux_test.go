@@ -38,7 +38,7 @@ func TestNoCoreDumps(t *testing.T) {
 	var limits []byte
 	for tries := 0; !none.Match(limits); tries++ {
 		limits, _ = os.ReadFile(fmt.Sprintf("/proc/%d/limits", cmd.Process.Pid))
-		if tries > 2000 || reconcile.Sleep(t.Context(), 5*time.Millisecond) != nil {
+		if tries > 12_000 || reconcile.Sleep(t.Context(), 5*time.Millisecond) != nil {
 			t.Fatalf("the program may leave core dumps: %s", limits)
 		}
 	}

@@ -108,7 +108,7 @@ func (b *tab) open(address string) {
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.a.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.a.Fatalf("in the browser: %v", err)
@@ -127,7 +127,7 @@ func (b *tab) call(calls ...func(context.Context) error) {
 // eval is what an expression says in the page.
 func eval[T any](b *tab, expression string) T {
 	b.a.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 	if err != nil {

@@ -75,13 +75,15 @@ func (c *child) kill() {
 	<-c.done
 }
 
-// reaches waits until the condition holds, a bounded time.
+// reaches waits until the condition holds, a bounded time: far longer than it takes, for this
+// costs time only where a test fails, and a machine may be busy. It asks seldom, for most conditions
+// are queries, and those that several tests ask at once would keep the machine busy by themselves.
 func (a *arena) reaches(what string, is func() bool) {
 	a.Helper()
-	ctx, cancel := context.WithTimeout(a.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(a.Context(), time.Minute)
 	defer cancel()
 	for !is() {
-		if reconcile.Sleep(ctx, 2*time.Millisecond) != nil {
+		if reconcile.Sleep(ctx, 10*time.Millisecond) != nil {
 			a.Fatalf("never reached: %s", what)
 		}
 	}

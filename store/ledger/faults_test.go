@@ -23,9 +23,9 @@ func atNoon() time.Time { return ledgerNoon }
 // waiting waits until another connection waits for a lock, and returns its process.
 func waiting(t *testing.T, pool *pgxpool.Pool, query string) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; _ = reconcile.Sleep(ctx, 10*time.Millisecond) {
 		var pid int
 		err := pool.QueryRow(ctx, `SELECT pid FROM pg_stat_activity
 			WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'`, query).Scan(&pid)

@@ -198,7 +198,7 @@ func (l *lab) until(what string, so func() bool) {
 	l.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	patience := time.After(30 * time.Second)
+	patience := time.After(time.Minute)
 	for !so() {
 		select {
 		case <-tick.C:
@@ -213,7 +213,7 @@ func receive[T any](l *lab, from <-chan T) (v T) {
 	l.Helper()
 	select {
 	case v = <-from:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		l.Fatalf("nothing came of %T; the log: %s", from, l.log)
 	}
 	return v
