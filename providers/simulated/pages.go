@@ -34,7 +34,7 @@ func (w *World) Page(q Query, f Fault) (page []Sandbox, next string) {
 	if f.Effect == Repeat && from > 0 {
 		from = max(0, from-q.Limit/2) // the pages overlap
 	}
-	asOf := w.o.Now().Add(-w.o.IndexLag - f.Lag)
+	asOf := w.o.Steady().Add(-w.o.IndexLag - f.Lag)
 	for _, b := range w.order[from:] {
 		s, ok := b.at(asOf)
 		if !ok || !shown(s, q) || f.Effect == Omit && f.omits(s) {

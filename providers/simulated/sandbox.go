@@ -81,7 +81,7 @@ func (w *World) settleAll() {
 	kept := w.order[:0]
 	for _, b := range w.order {
 		w.settle(b)
-		if b.Gone && w.o.Now().Sub(b.seenAt) > 24*time.Hour {
+		if b.Gone && w.o.Steady().Sub(b.seenAt) > 24*time.Hour {
 			delete(w.boxes, b.ID)
 			continue
 		}

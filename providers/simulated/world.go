@@ -29,6 +29,9 @@ type World struct {
 // Options are the world's clock and pace.
 type Options struct {
 	Now  func() time.Time // nil: time.Now
+	// Steady is a clock that never jumps, by which listings lag; nil: Now. A Now that is set back
+	// would have them show what was changed long ago.
+	Steady func() time.Time
 	Seed uint64           // of the faults that strike by chance, and of ids
 
 	StartAfter    time.Duration // from creating to running
@@ -71,6 +74,9 @@ const versions = 8
 func New(o Options) *World {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Steady == nil {
+		o.Steady = o.Now
 	}
 	if o.Wait == nil {
 		o.Wait = reconcile.Sleep
@@ -116,7 +122,7 @@ func (w *World) put(s Sandbox) Sandbox {
 		s.LastActivityAt = s.CreatedAt
 	}
 	s.Labels = maps.Clone(s.Labels)
-	s.seenAt = now
+	s.seenAt = w.o.Steady().Add(-max(now.Sub(s.CreatedAt), 0)) // one of long ago is in every listing
 	w.insert(&box{Sandbox: s})
 	return s
 }
@@ -157,7 +163,7 @@ func (w *World) alter(b *box, change func(*Sandbox)) {
 		b.past = slices.Delete(b.past, 0, 1)
 	}
 	change(&b.Sandbox)
-	b.seenAt = w.o.Now()
+	b.seenAt = w.o.Steady()
 }
 
 // Sandbox is one sandbox as it really is, also when it is gone.

@@ -33,7 +33,7 @@ func (t *Platform) addCloud(name string, a *args) {
 	c := &cloud{name: name, lasting: a.yes("lasting"), lag: a.dur("lag", 0)}
 	c.link(t.kind.linkOf(a.text("link", t.kind.link)))
 	c.world = simulated.New(simulated.Options{
-		Now: t.Clock(name), Seed: uint64(len(t.clouds)) + 1, Wait: t.wait,
+		Now: t.Clock(name), Steady: t.now, Seed: uint64(len(t.clouds)) + 1, Wait: t.wait,
 		StartAfter: a.dur("start", 5*time.Second), DeleteAfter: a.dur("delete", 20*time.Second),
 		StopAfter: a.dur("stop", 5*time.Second), ActivateAfter: a.dur("activate", time.Minute),
 		StopIdle: a.dur("idle", 0), IndexLag: c.lag, PageSize: a.num("page", 0),
