@@ -29,7 +29,8 @@ type property struct {
 // properties of deeds, in the order of the design.
 var properties = []property{
 	{"P1", (*watch).foreign}, {"P2", (*watch).sacred}, {"P3", (*watch).absent}, {"P4", (*watch).unlooked},
-	{"P5", (*watch).early}, {"P6", (*watch).afterOutage}, {"P8", (*watch).against}, {"P9", (*watch).unarmed},
+	{"P5", (*watch).early}, {"P6", (*watch).afterOutage}, {"P7", (*watch).late}, {"P8", (*watch).against},
+	{"P9", (*watch).unarmed},
 	{"P14", (*watch).vetoed}, {"P15", (*watch).planted}, {"harm", (*watch).harms}, {"once", (*watch).twice},
 	{"lost", (*watch).unclaimed},
 }

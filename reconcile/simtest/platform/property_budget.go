@@ -34,8 +34,8 @@ func (w *watch) claims(p *process, s *Step) string {
 	p.claims[a.ID] = &claim{moment{s.N, w.platform.now()}, a}
 	w.rules[a.ID] = a.Rule
 	c, _ := s.Args.(reconcile.Claim)
-	if a.Seq != 0 || a.Attempts != 1 || w.platform.tenancy.planted[a.ID] { // that one is only taken back
-		return ""
+	if a.Seq != 0 || a.Attempts != 1 || w.platform.tenancy.planted[a.ID] || a.Outdated(a.ClaimedAt) != "" {
+		return "" // those are only taken back
 	}
 	now := w.platform.clocks.of(domainLedger)
 	asked := a.Rule == reconcile.RuleOperator || a.Rule == reconcile.RuleEmergency
@@ -45,6 +45,14 @@ func (w *watch) claims(p *process, s *Step) string {
 	}
 	w.begun = append(w.begun, b)
 	return w.exceeded(p, c.Pass, asked, now)
+}
+
+// late is P7 for what a person asked for long ago: its first claim spends no budget, for it is only closed.
+func (w *watch) late(d *effect) string {
+	if d.a == nil || d.a.Attempts != 1 || d.a.Outdated(d.a.ClaimedAt) == "" {
+		return ""
+	}
+	return d.what() + ": " + d.a.Outdated(d.a.ClaimedAt)
 }
 
 func (w *watch) exceeded(p *process, pass int64, asked bool, now time.Time) string {
