@@ -159,6 +159,9 @@ func TestDecisive(t *testing.T) {
 		"a finished worker vetoes each failing": {
 			"task t1 running started=1h timeout=10m ev.finished=2m; box daytona/s1 running task=t1",
 			[]string{"held fail t1: veto: finished-unrecorded", "held terminate daytona/s1: veto: finished-unrecorded"}},
+		"one that started and finished within a second of its clock": {
+			"task t1 running started=2m timeout=1m ev.started=2m ev.finished=2m; box daytona/s1 running task=t1",
+			[]string{"held fail t1: veto: finished-unrecorded", "held terminate daytona/s1: veto: finished-unrecorded"}},
 		"it vetoes a requeue as well": {
 			"rule deadline-exceeded remedy=requeue; task t1 running started=1h timeout=10m attempts=0/3 ev.finished=2m; " +
 				"box daytona/s1 suspended task=t1; provider daytona endsatrest=no",

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -46,8 +47,8 @@ func orphan(v *view.View, s *reconcile.Subject) result {
 		}
 	}
 	//guard:orphan-unlabelled harm
-	if task := v.S.Lookups[b.Ref].Sandbox.Task; task != "" && s.LinkState == reconcile.LinkUnnamed {
-		return result{suspect: "its listing shows no link, and a direct look that it names task " + text.Clip(task, 60)}
+	if what := unlisted(b, v.S.Lookups[b.Ref].Sandbox); what != "" && s.LinkState == reconcile.LinkUnnamed {
+		return result{suspect: "its listing shows no link, and a direct look " + what}
 	}
 	only := onlyReported(v, s, b)
 	evidence := []reconcile.Evidence{boxSeenAs(b), {Source: "tasks", At: v.S.T0, Fact: subjectUnexplained(s, b)}}
@@ -63,6 +64,22 @@ func orphan(v *view.View, s *reconcile.Subject) result {
 			text.Duration(v.Born(*b))), only),
 		evidence: evidence,
 	}
+}
+
+// unlisted is what a direct look shows of a sandbox that may explain it, and its listing does not; "" when
+// nothing. A listing that loses labels loses all that is known by them.
+func unlisted(listed *reconcile.SeenSandbox, looked reconcile.Sandbox) string {
+	switch {
+	case looked.Task != "":
+		return "that it names task " + text.Clip(looked.Task, 60)
+	case slices.ContainsFunc(looked.Further, func(f reconcile.FurtherKey) bool { return !slices.Contains(listed.Further, f) }):
+		return "a value by which a further table may explain it"
+	case looked.Spare:
+		return "that it is a spare of a warm pool"
+	case looked.Excepted:
+		return "that the config excepts it"
+	}
+	return ""
 }
 
 // onlyReported says why the orphan is not terminated by default; "" when it may be. What carries our

@@ -159,6 +159,16 @@ func TestOrphan(t *testing.T) {
 		"its task was not read": {seen + "box daytona/s1 running task=t2; unread t2", "kept", "its task was not read"},
 		"labels lost, task live": {
 			seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; task t2 running started=1h", "healthy", ""},
+		"labels lost, a direct look names its task": {
+			seen + "box daytona/s1 running; look daytona/s1 running task=t2", "kept", "that it names task t2"},
+		"labels lost, a further table may explain it": {
+			seen + "box daytona/s1 running; look daytona/s1 running further=p1", "kept", "by which a further table may"},
+		"labels there, no row of the further table": {
+			seen + "box daytona/s1 running further=p1; look daytona/s1 running further=p1", "due", ""},
+		"labels lost, a spare": {
+			seen + "box daytona/s1 running; look daytona/s1 running spare=yes", "kept", "it is a spare of a warm pool"},
+		"labels lost, excepted": {
+			seen + "box daytona/s1 running; look daytona/s1 running owned=no excepted=yes", "kept", "the config excepts it"},
 		"labels lost, task finished": {
 			seen + "box daytona/s1 running; knew box daytona/s1 running task=t2; row t2 completed updated=1h", "healthy", ""},
 		"labels lost, task vanished": {

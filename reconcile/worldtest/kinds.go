@@ -235,6 +235,12 @@ func (l *entry) box() reconcile.Sandbox {
 	l.yes("hollow", &s.NoContainer)
 	l.yes("lasting", &s.StableName)
 	l.yes("spare", &s.Spare)
+	l.yes("excepted", &s.Excepted)
+	var further []string
+	l.list("further", &further)
+	for _, value := range further {
+		s.Further = append(s.Further, reconcile.FurtherKey{Value: value})
+	}
 	for key, to := range map[string]*string{"task": &s.Task, "tenant": &s.Tenant, "key": &s.SandboxKey, "also": &s.AltKey,
 		"no-end": &s.NotTerminable,
 		"name":   &s.Name, "raw": &s.Raw, "unproven": &s.Unproven, "unsigned": &s.Unsigned,
