@@ -90,13 +90,10 @@ func TestRateHoldsOverReplicas(t *testing.T) {
 		a.stopped(time.Minute)
 	}
 	a.cloud.ResetCalls()
-	a.pass(12 * time.Second)
+	a.reaches("enough calls to say anything", func() bool { return len(a.cloud.Calls()) >= 8*rate })
 	calls := a.cloud.Calls()
 	for _, d := range replicas {
 		d.stop()
-	}
-	if len(calls) < 6*rate {
-		t.Errorf("%d calls in 12 s, too few to say anything", len(calls))
 	}
 	const window = 4 * time.Second
 	most, first := 0, 0
@@ -106,7 +103,7 @@ func TestRateHoldsOverReplicas(t *testing.T) {
 		}
 		most = max(most, i-first+1)
 	}
-	t.Logf("%d calls in 12 s, at most %d within %s", len(calls), most, window)
+	t.Logf("%d calls, at most %d within %s", len(calls), most, window)
 	if limit := rate*int(window/time.Second) + 2*rate; most > limit {
 		t.Errorf("%d calls within %s, want at most %d", most, window, limit)
 	}
