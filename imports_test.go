@@ -127,13 +127,14 @@ var pages = []string{"github.com/prometheus", "github.com/a-h/templ"}
 var forTests = []string{
 	"store/memory", "store/storetest", "store/pgtest", "test/raced",
 	"providers/simulated", "providers/providertest", "providers/*/*test", "reconcile/guards", "reconcile/worldtest",
+	"alerts/alertstest",
 }
 
 // notShipped is what the program may not reach: simulators, and what starts a PostgreSQL. The demo
 // is a program of its own.
 var notShipped = []string{"cmd/sandkeeper-demo", "cmd/sandkeeper-sim", "examples/*", "store/pgtest", "store/storetest", "providers/simulated",
 	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest", "reconcile/simtest/*", "reconcile/worldtest",
-	"cmd/sandkeeper/app/webhooktest", "web/webtest"}
+	"cmd/sandkeeper/app/webhooktest", "web/webtest", "alerts/alertstest"}
 
 // left is what a build does without by each tag.
 var left = map[string]string{"nokubernetes": "k8s.io/", "nodocker": "github.com/moby/moby/",

@@ -1,6 +1,9 @@
 package alerts
 
 import (
+	"maps"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -116,6 +119,45 @@ func TestLedgerAgreesOnVerdicts(t *testing.T) {
 			t.Errorf("%s = %v (there: %v), want %v", series, got, ok, want)
 		}
 	}
+}
+
+// TestMetricsOfALargeFleet: the metrics of 100,000 sandboxes are the series of a thousand, and few. How long a scrape of
+// them takes: BenchmarkMetrics in cmd/sandkeeper.
+func TestMetricsOfALargeFleet(t *testing.T) {
+	_, few := scrape(t, Handler(fleetOf(t, 1_000), options()))
+	text, many := scrape(t, Handler(fleetOf(t, 100_000), options()))
+	if len(text) > 200_000 {
+		t.Errorf("%d bytes, want at most 200,000", len(text))
+	}
+	if got := many[`findings_due{provider="daytona",rule="orphan"}`]; got != 1000 {
+		t.Errorf("%v sandboxes leak, want 1000", got)
+	}
+	if a, b := slices.Sorted(maps.Keys(few)), slices.Sorted(maps.Keys(many)); !slices.Equal(a, b) {
+		t.Errorf("%d series for a few sandboxes, %d for many: something has a series for each", len(a), len(b))
+	}
+}
+
+// fleetOf is a ledger of so many sandboxes, each of a task and a template of its own, of which each hundredth leaks.
+func fleetOf(t *testing.T, n int) *memory.Ledger {
+	t.Helper()
+	l := memory.New(func() time.Time { return noon })
+	r := reconcile.Record{Complete: true, Counts: map[string]int{"sandboxes:daytona:running": n, "owned:daytona": n}}
+	for i := range n {
+		id := strconv.Itoa(i)
+		seen := reconcile.SandboxSeen{Ref: reconcile.Ref{Provider: "daytona", ID: id}, Task: id, Template: id,
+			State: reconcile.SandboxRunning, FirstSeen: noon}
+		r.Sandboxes = append(r.Sandboxes, seen)
+		if i%100 > 0 {
+			continue
+		}
+		subject := reconcile.SubjectOf(reconcile.SubjectSandbox, seen.Ref.String())
+		r.Findings = append(r.Findings, reconcile.Finding{Rule: "orphan", Subject: subject, Provider: "daytona", Sandbox: id,
+			Task: id, Due: true, HeldBy: reconcile.HeldByOf("observe")})
+	}
+	lease, err := l.TakeLease(t.Context(), "a test", time.Hour)
+	must(t, err)
+	record(t, l, lease, r)
+	return l
 }
 
 // record makes a full pass of what it came to and returns its number.

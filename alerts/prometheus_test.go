@@ -1,20 +1,13 @@
 package alerts
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
-	"net"
-	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/sandkeeper/sandkeeper/alerts/alertstest"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -25,23 +18,23 @@ func TestPrometheus(t *testing.T) {
 	t.Parallel() // it mostly waits
 	d := &desk{says: reconcile.Measures{Now: noon}}
 	one, two := serve(t, d), serve(t, d)
-	p := startPrometheus(t, one, two)
-	p.wait(t, `count(sandkeeper_findings_opened_total{rule="assigned-stale",provider="daytona"} == 0)`, "2")
-	p.wait(t, `count(sandkeeper:findings_opened:total{rule="assigned-stale",provider="daytona"} == 0)`, "1") // recorded as 0, too
+	p := alertstest.Setup{Targets: []string{one, two}, Rules: Rules(Site{})}.Prometheus(t)
+	p.Wait(t, `count(sandkeeper_findings_opened_total{rule="assigned-stale",provider="daytona"} == 0)`, "2")
+	p.Wait(t, `count(sandkeeper:findings_opened:total{rule="assigned-stale",provider="daytona"} == 0)`, "1") // recorded as 0, too
 
 	m := full()
 	m.Counters = append(m.Counters,
 		reconcile.Counter{Name: "findings_opened", Rule: "assigned-stale", Provider: "daytona", Value: 5})
 	d.set(m)
 	for _, name := range []string{"SandkeeperSystemicFailure", "SandkeeperIncidentOpen", "SandkeeperRuleAutoDisabled"} {
-		p.wait(t, `count(ALERTS{alertname="`+name+`",alertstate="firing",installation="prod"})`, "1")
+		p.Wait(t, `count(ALERTS{alertname="`+name+`",alertstate="firing",installation="prod"})`, "1")
 	}
-	p.wait(t, `round(sum(increase(sandkeeper:findings_opened:total{rule="assigned-stale"}[30m])))`, "5")
+	p.Wait(t, `round(sum(increase(sandkeeper:findings_opened:total{rule="assigned-stale"}[30m])))`, "5")
 	for _, query := range dashboardQueries(t) {
-		p.understands(t, query)
+		understands(t, p, query)
 	}
 	for _, query := range runbookQueries(t) {
-		p.understands(t, query)
+		understands(t, p, query)
 	}
 }
 
@@ -91,11 +84,7 @@ func runbookQueries(t *testing.T) (queries []string) {
 	t.Helper()
 	for _, name := range Runbooks() {
 		text, _ := Runbook(name)
-		for i, part := range strings.Split(text, "```promql\n") {
-			if code, _, closed := strings.Cut(part, "```"); i > 0 && closed {
-				queries = append(queries, strings.Split(code, "\n\n")...)
-			}
-		}
+		queries = append(queries, alertstest.Queries(text)...)
 	}
 	if len(queries) < 60 {
 		t.Fatalf("%d queries in the runbooks", len(queries))
@@ -104,9 +93,9 @@ func runbookQueries(t *testing.T) (queries []string) {
 }
 
 // understands wants the query to be one, of series that are exported.
-func (p *watcher) understands(t *testing.T, query string) {
+func understands(t *testing.T, p *alertstest.Prometheus, query string) {
 	t.Helper()
-	if got := p.ask(t.Context(), query); strings.Contains(got, "error") {
+	if got := p.Ask(t.Context(), query); strings.Contains(got, "error") {
 		t.Errorf("%s\n%s", query, got)
 	}
 	for _, name := range ours.FindAllString(query, -1) {
@@ -120,98 +109,12 @@ func (p *watcher) understands(t *testing.T, query string) {
 // serve is one replica; it returns where it listens.
 func serve(t *testing.T, l Ledger) string {
 	t.Helper()
-	server := httptest.NewServer(Handler(l, options()))
+	return serveWith(t, l, options())
+}
+
+func serveWith(t *testing.T, l Ledger, o Options) string {
+	t.Helper()
+	server := httptest.NewServer(Handler(l, o))
 	t.Cleanup(server.Close)
 	return strings.TrimPrefix(server.URL, "http://")
-}
-
-// A watcher is a Prometheus that runs for a test.
-type watcher struct {
-	address string
-	log     string // file
-}
-
-// startPrometheus starts one that scrapes and evaluates each second.
-func startPrometheus(t *testing.T, targets ...string) *watcher {
-	t.Helper()
-	return startPrometheusWith(t, strings.Join(targets, `", "`), "", Rules(Site{}))
-}
-
-// startPrometheusWith is the same with other rules, and with an Alertmanager.
-func startPrometheusWith(t *testing.T, targets, alertmanager, rules string) *watcher {
-	t.Helper()
-	folder := t.TempDir()
-	config := fmt.Sprintf(`{global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}, rule_files: [rules.yaml],
-scrape_configs: [{job_name: sandkeeper, static_configs: [{targets: ["%s"]}]}]`, targets)
-	if alertmanager != "" {
-		config += fmt.Sprintf(`, alerting: {alertmanagers: [{static_configs: [{targets: ["%s"]}]}]}`, alertmanager)
-	}
-	for name, text := range map[string]string{"prometheus.yaml": config + "}", "rules.yaml": rules} {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	p := &watcher{address: free(t), log: filepath.Join(folder, "log")}
-	run(t, p.log, program(t, "prometheus"), "--config.file="+filepath.Join(folder, "prometheus.yaml"),
-		"--storage.tsdb.path="+filepath.Join(folder, "tsdb"), "--web.listen-address="+p.address)
-	return p
-}
-
-// free is an address on which nobody listens.
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// wait asks until the query has this value.
-func (p *watcher) wait(t *testing.T, query, want string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	again := time.NewTicker(100 * time.Millisecond)
-	defer again.Stop()
-	for {
-		got := p.ask(ctx, query)
-		if got == want {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			log, _ := os.ReadFile(p.log)
-			t.Fatalf("%s = %s, want %s; its log:\n%s", query, got, want, log)
-		case <-again.C:
-		}
-	}
-}
-
-// ask returns the value of a query that has one, else what came instead.
-func (p *watcher) ask(ctx context.Context, query string) string {
-	address := "http://" + p.address + "/api/v1/query?query=" + url.QueryEscape(query)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return err.Error()
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err.Error()
-	}
-	defer answer.Body.Close()
-	var body struct {
-		Error string
-		Data  struct {
-			Result []struct{ Value [2]any }
-		}
-	}
-	if err := json.NewDecoder(answer.Body).Decode(&body); err != nil {
-		return err.Error()
-	}
-	if len(body.Data.Result) != 1 {
-		return fmt.Sprintf("%d values %s", len(body.Data.Result), body.Error)
-	}
-	return fmt.Sprint(body.Data.Result[0].Value[1])
 }

@@ -13,23 +13,14 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/sandkeeper/sandkeeper/alerts/alertstest"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
-
-// program finds one of the programs of Debian's package prometheus.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatalf("%s is not on the PATH: %v; install it with: apt-get install --no-install-recommends prometheus prometheus-alertmanager", name, err)
-	}
-	return path
-}
 
 // promtool runs it with some input and wants it to have nothing to say against it.
 func promtool(t *testing.T, input string, args ...string) {
 	t.Helper()
-	tool := exec.CommandContext(t.Context(), program(t, "promtool"), args...)
+	tool := exec.CommandContext(t.Context(), alertstest.Program(t, "promtool"), args...)
 	tool.Stdin = strings.NewReader(input)
 	if said, err := tool.CombinedOutput(); err != nil {
 		t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, said)
@@ -286,7 +277,7 @@ func TestRulesOfASite(t *testing.T) {
 
 // TestAlertmanagerIsGood by Alertmanager's own check, and names only alerts that there are.
 func TestAlertmanagerIsGood(t *testing.T) {
-	check := exec.CommandContext(t.Context(), program(t, "amtool"), "check-config", "alertmanager.yaml")
+	check := exec.CommandContext(t.Context(), alertstest.Program(t, "amtool"), "check-config", "alertmanager.yaml")
 	if said, err := check.CombinedOutput(); err != nil {
 		t.Errorf("amtool: %v\n%s", err, said)
 	}

@@ -58,7 +58,11 @@ func TestRunbookCommands(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("runbooks: %v, %v", files, err)
 	}
-	files, tried := append(files, "../../alerts/rules.yaml"), 0
+	ofRules, err := filepath.Glob("../../alerts/runbooks/rules/*.md")
+	if err != nil || len(ofRules) == 0 {
+		t.Fatalf("runbooks of rules: %v, %v", ofRules, err)
+	}
+	files, tried := append(append(files, ofRules...), "../../alerts/rules.yaml"), 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -75,21 +79,34 @@ func TestRunbookCommands(t *testing.T) {
 }
 
 var (
-	inLine  = regexp.MustCompile("(?:`|:\\s+)(sandkeeper [a-z]+[^`\\n]*)")
+	quoted  = regexp.MustCompile("`(sandkeeper\\s+[a-z]+[^`]*)`") // it may go on in the next line
+	inLine  = regexp.MustCompile(`:\s+(sandkeeper [a-z]+[^\n]*)`)
 	onALine = regexp.MustCompile(`(?m)^(sandkeeper [a-z]+[^#|\n]*)`)
+	bare    = regexp.MustCompile(`"[^"]*"|[^\s"]+`)
 )
 
 // told are the commands in a text: on lines of code, in backquotes, or after a colon.
 func told(text string) [][]string {
 	var all [][]string
 	for i, part := range strings.Split(text, "```") {
-		pattern := inLine
+		patterns := []*regexp.Regexp{quoted, inLine}
 		if i%2 == 1 {
-			pattern = onALine
+			patterns = []*regexp.Regexp{onALine}
 		}
-		for _, m := range pattern.FindAllStringSubmatch(part, -1) {
-			all = append(all, strings.Fields(m[1]))
+		for _, pattern := range patterns {
+			for _, m := range pattern.FindAllStringSubmatch(part, -1) {
+				all = append(all, shellWords(m[1]))
+			}
 		}
+	}
+	return all
+}
+
+// shellWords are the words of a command as a shell takes them.
+func shellWords(command string) []string {
+	all := bare.FindAllString(command, -1)
+	for i := range all {
+		all[i] = strings.Trim(all[i], `"`)
 	}
 	return all
 }

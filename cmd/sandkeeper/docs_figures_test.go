@@ -24,6 +24,8 @@ func TestFiguresOfDocs(t *testing.T) {
 		// The sizes of the benchmarks, which print what they insert.
 		"A full pass over " + tasks + " live tasks and " + tasks + " sandboxes",
 		"a task table with " + finished + " finished rows besides",
+		"of " + thousands(metricsMany) + " sandboxes, of which " + thousands(metricsMany/100) + " leak / of " +
+			thousands(metricsFew) + " sandboxes",
 		"a ledger of " + events + " events / on a fresh one, " + thousands(explainTasks) + " live tasks",
 		// What sandkeeper does by itself.
 		fmt.Sprintf("of the last %d tasks that it marked failed", protocol.MostTallied),
@@ -35,7 +37,8 @@ func TestFiguresOfDocs(t *testing.T) {
 		}
 	}
 	for _, n := range regexp.MustCompile(`[0-9]+(,[0-9]{3})+`).FindAllString(fast, -1) {
-		if !slices.Contains([]string{tasks, finished, events, thousands(explainTasks)}, n) {
+		if !slices.Contains([]string{tasks, finished, events, thousands(explainTasks),
+			thousands(metricsMany), thousands(metricsFew)}, n) {
 			t.Errorf("docs/performance.md says %s of the benchmarks, which is no size that they use", n)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A row is a task as a test writes it. The ages say how long ago; 0 leaves the column null.
@@ -50,6 +51,11 @@ func (a *arena) event(key, kind string, d time.Duration) {
 func (a *arena) box(task string, age time.Duration) simulated.Sandbox {
 	return a.cloud.Put(simulated.Sandbox{Template: "ai-agent-dev-light", CreatedAt: time.Now().Add(-age),
 		Labels: map[string]string{"project": "omoios", "task_id": task, "agent_id": "agent-1"}})
+}
+
+// snapshot sets the state of the one that the sandboxes are made from.
+func (a *arena) snapshot(state reconcile.TemplateState) {
+	a.cloud.PutTemplate(simulated.Template{Name: "ai-agent-dev-light", State: state, LastUsedAt: time.Now()})
 }
 
 // A worker is a task at work: its row, its key in the events, its sandbox.

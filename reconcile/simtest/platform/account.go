@@ -11,12 +11,14 @@ import (
 type Account struct {
 	Wrongs []*Wrong
 	Kills  []Kill
+	Bill   Bill
 
 	platform *Platform
 	tasks    map[*task]*Wrong // open ones
 	boxes    map[*box]*Wrong  // open ones
 	held     []*box           // the sandboxes of the open ones, in their order
 	lost     map[string]bool  // what was counted as lost already, by task and attempt or by sandbox
+	billed   time.Duration    // until when the bill is made up, since the history began
 	prior    prior
 	ended    bool
 }
@@ -64,7 +66,7 @@ func (t *Platform) Account() *Account {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	a := &Account{platform: t, tasks: map[*task]*Wrong{}, boxes: map[*box]*Wrong{}, lost: map[string]bool{}}
-	t.account = a
+	t.account, a.billed = a, a.now()
 	a.tick()
 	return a
 }
@@ -98,6 +100,7 @@ func (a *Account) now() time.Duration { return a.platform.now().Sub(a.platform.b
 // makeUp opens and closes what is wrong as the truth is now.
 func (a *Account) makeUp() {
 	t := a.platform
+	a.charge()
 	for _, k := range t.order {
 		w := a.tasks[k]
 		a.tasks[k] = a.made(w, Wrong{Kind: WrongTask, Cause: t.truth().deadTask(k), Subject: "task " + k.id})

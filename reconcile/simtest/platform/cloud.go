@@ -50,7 +50,7 @@ func (t *Platform) addCloud(name string, a *args) {
 		Name: name, Kind: "simulated", Exclusive: a.yes("exclusive"), Referenced: c.entry.Owns.Referenced,
 		LinkTask: c.byLabel, LinkSandbox: c.byID || c.byName, SandboxIsID: c.byID,
 		LinkRequired: a.text("required", "yes") == "yes", EndsAtRest: a.text("rests", "no") == "no",
-		Templates: []string{"light"}, QuarantineFor: 10 * time.Minute, PricePerHour: 0.08,
+		Templates: []string{"light"}, QuarantineFor: 10 * time.Minute, PricePerHour: Price,
 		Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
 	}
 }
