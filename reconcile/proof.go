@@ -189,7 +189,13 @@ func ProofClasses(s *Subject) (classes []string) {
 	if template := s.Template(); template != "" {
 		classes = append(classes, "template="+template)
 	}
+	if provider := s.Provider(); provider != "" {
+		classes = append(classes, "provider="+provider)
+	}
 	if s.Task != nil {
+		if part := HourPart(s.Task.CreatedAt); part != "" {
+			classes = append(classes, ClassHour+"="+part)
+		}
 		for column, value := range s.Task.Attrs {
 			classes = append(classes, "task."+column+"="+value)
 		}

@@ -27,6 +27,9 @@ func printText(w io.Writer, r report) error {
 	for _, f := range besides(r) {
 		findingText(&b, p, f)
 	}
+	for _, l := range r.Learned {
+		fmt.Fprintf(&b, "threshold of %s  %s\n", p.Bold(l.Rule), text.Line(l.Why))
+	}
 	fmt.Fprintln(&b, summary(r))
 	return console.Print(w, &b)
 }

@@ -15,14 +15,7 @@ const (
 )
 
 // Tells reports whether a history of this platform can tell of the rule.
-func Tells(p *reconcile.Policy, rule string) bool {
-	for i := range replays {
-		if one := &replays[i]; one.rule == rule {
-			return !p.Tasks.None && (one.lacks == nil || one.lacks(&p.Tasks) == "")
-		}
-	}
-	return false
-}
+func Tells(p *reconcile.Policy, rule string) bool { return p.Tasks.Tells(rule) }
 
 // Due are the rules that are to be held against the history now: they are enforced, need a proof, and have none, or
 // one of another config or of a month ago; or theirs was not enough, and is some time old.
@@ -46,9 +39,22 @@ func due(p *reconcile.Policy, c *reconcile.Controls, rule string, now time.Time)
 		if p.Proof.Shown(one) {
 			lasts = reconcile.ProofFresh
 		}
+		if frozen := frozenAt(p, rule); frozen.After(one.MadeAt) {
+			return true // the history is not what it was when the proof was made
+		}
 		return now.Sub(one.MadeAt) >= lasts
 	}
 	return true
+}
+
+// frozenAt is when a learned threshold was found to rest on a history that changed its nature; zero when it does not.
+func frozenAt(p *reconcile.Policy, rule string) (at time.Time) {
+	for i := range p.Learned {
+		if l := &p.Learned[i]; l.Rule == rule && l.Frozen {
+			at = reconcile.Latest(at, l.At)
+		}
+	}
+	return at
 }
 
 // Proofs are what a replay shows of rules, in the form in which the ledger keeps it.

@@ -63,6 +63,9 @@ func proofReadings(c *reconcile.Controls, now time.Time, seals *protocol.Seals) 
 	return []reading{
 		each("proofs", nil, scanProof, func(p proofRow) { seals.AddProof(c, p.Proof, p.seal) }),
 		each("arms", nil, scanArm, func(a armRow) { seals.AddArm(c, a.ArmRequest) }),
+		each("learned", pgx.StrictNamedArgs{"rules": reconcile.RuleNames}, scanLearned, func(l learnedRow) {
+			seals.AddLearned(c, l.Learned, l.seal)
+		}),
 		each("proof_grace", pgx.StrictNamedArgs{"now": now}, scanGrace, func(g grace) { c.Grace[g.rule] = g.until }),
 	}
 }
