@@ -18,6 +18,7 @@ type Learned struct {
 	Target      time.Duration // what the history asks for; 0: too few tasks tell, and After is what it was before
 	From        time.Duration // what After was before it moved; 0: it did not move
 	Samples     int
+	Dead        float64 // the part of the tasks that dies while no threshold cuts them off
 	Frozen      bool // the history changed its nature, so After stays
 	Sum         string
 	At          time.Time // when it was computed, by the ledger's clock

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"time"
@@ -109,7 +110,7 @@ func (g *learning) classes(groups []group, samples []sample, all *reconcile.Lear
 func (g *learning) needs(of *group, one, all *reconcile.Learned, differs bool) bool {
 	switch {
 	case one.Target > all.Target:
-		return differs || !of.byHour()
+		return differs || !of.byHour() && one.Target-all.Target > all.Target/learnWorth
 	case one.Target < all.Target:
 		return differs && g.rule != "heartbeat-lost"
 	}
@@ -137,6 +138,7 @@ func (g *learning) learn(class string, samples []sample, before reconcile.Learne
 		out.Target = suggested(sorted, g.proof.FalsePositives, g.floor)
 	}
 	learned := before.Target > 0
+	out.Dead = deadShare(samples, &before)
 	switch {
 	case out.Target == 0 && learned: // the tasks became few, or its history is too short since it changed
 		out.Target, out.Frozen = before.Target, h.changed != ""
@@ -149,6 +151,7 @@ func (g *learning) learn(class string, samples []sample, before reconcile.Learne
 		if out.Target < out.After {
 			out.Target = g.fall(out.Target, out.After, sorted, h.cut)
 		}
+		out.Target = max(out.Target, g.rise(before, sorted, h.cut))
 		out.After = stepped(before.After, out.Target, g.floor)
 		out.From = moved(before.After, out.After)
 	}
@@ -173,6 +176,43 @@ func (g *learning) fall(target, from time.Duration, sorted, cut []millis) time.D
 		return from
 	}
 	return target
+}
+
+// rise is how far a threshold must rise so that it kept the bound even if all had lived that sandkeeper ended beyond
+// those who died before it acted: whoever becomes slower is cut off by the threshold, and shows it nowhere else. It is
+// not put above twice what was seen of any task, for nothing is learned of tasks there.
+func (g *learning) rise(before reconcile.Learned, sorted, cut []millis) time.Duration {
+	taken := 0
+	for _, c := range cut {
+		taken += count(c.duration() >= before.After*3/4)
+	}
+	more := taken - int(math.Round(before.Dead*float64(len(sorted)+len(cut))))
+	if more <= 0 {
+		return 0
+	}
+	most := 2 * sorted[len(sorted)-1].duration()
+	spare := Allowed(len(sorted)+more, g.proof.FalsePositives) - more
+	if spare < 0 {
+		return roundUp(most)
+	}
+	return roundUp(min(most, sorted[max(len(sorted)-1-spare, 0)].duration()+time.Millisecond))
+}
+
+// deadShare is the part of the tasks that die while no threshold cuts them off. Where sandkeeper ends tasks it is at
+// most what it was before.
+func deadShare(samples []sample, before *reconcile.Learned) float64 {
+	dead, cut, told := 0, 0, 0
+	for i := range samples {
+		s := &samples[i]
+		dead += count(s.outcome == Died && s.last > 0 && !s.wrong)
+		cut += count(s.outcome == Ours && s.cut > 0)
+		told += count(s.tells() && s.outcome != Ours)
+	}
+	share := float64(dead+cut) / float64(max(dead+cut+told, 1))
+	if before.Target > 0 && cut > 0 {
+		return min(share, before.Dead)
+	}
+	return share
 }
 
 // stepped is the way to a threshold that is made in one day.

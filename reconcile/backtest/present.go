@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"sort"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -19,6 +20,9 @@ type present struct {
 // silence in which it did: that more are cut off is a change as well, and the only one that shows where a rule ends
 // whoever became slower.
 func presentOf(samples []sample) present {
+	if p, is := suddenly(samples); is {
+		return p
+	}
 	var values []millis
 	var places []int
 	for i := range samples {
@@ -59,9 +63,34 @@ func countSeen(samples []sample) (n seenCount) {
 	return n
 }
 
+// moreChance is the chance of saying that sandkeeper ends more tasks while it does not.
+const moreChance = 1e-3
+
 // more reports whether sandkeeper came to end clearly more of the tasks than before.
 func (n seenCount) more(before seenCount) bool {
-	return n.cut > 0 && Lower(n.cut, n.cut+n.told) > Upper(before.cut, before.cut+before.told)
+	if n.cut == 0 || before.cut+before.told == 0 {
+		return false
+	}
+	usual := Upper(before.cut, before.cut+before.told)
+	return usual < 1 && betaShare(usual, float64(n.cut), float64(n.told+1)) < moreChance
+}
+
+// newestDays are those whose tasks are looked at alone, as too few for a change of what is measured.
+const newestDays = 2 * 24 * time.Hour
+
+// suddenly is since when sandkeeper ends clearly more tasks, if that is only a few days ago.
+func suddenly(samples []sample) (present, bool) {
+	if len(samples) == 0 {
+		return present{}, false
+	}
+	last := time.Unix(int64(samples[len(samples)-1].ended), 0).Add(-newestDays).Unix()
+	at := sort.Search(len(samples), func(i int) bool { return int64(samples[i].ended) >= last })
+	newest := countSeen(samples[at:])
+	if !newest.more(countSeen(samples[:at])) {
+		return present{}, false
+	}
+	return present{from: at, ended: samples[at].ended, hidden: newest.cut,
+		words: fmt.Sprintf("%s: only the %d tasks since then count", changedAbout(samples[at].ended), newest.told)}, true
 }
 
 // hides says what the history cannot show.

@@ -48,6 +48,7 @@ func putLearned(all []reconcile.Learned, seals *protocol.Seals) write {
 		"target":  column(all, func(l learned) int64 { return l.Target.Microseconds() }),
 		"before":  column(all, func(l learned) int64 { return l.From.Microseconds() }),
 		"samples": column(all, func(l learned) int { return l.Samples }),
+		"dead":    column(all, func(l learned) float64 { return l.Dead }),
 		"frozen":  column(all, func(l learned) bool { return l.Frozen }),
 		"sums":    column(all, func(l learned) string { return l.Sum }),
 		"lines":   column(all, func(l learned) string { return l.Line }),
@@ -63,7 +64,7 @@ type learnedRow struct {
 func scanLearned(r pgx.Rows) (learnedRow, error) {
 	var l learnedRow
 	var after, target, from int64
-	err := r.Scan(&l.Rule, &l.Class, at(&l.At), &after, &target, &from, &l.Samples, &l.Frozen, &l.Sum, &l.Line, &l.seal)
+	err := r.Scan(&l.Rule, &l.Class, at(&l.At), &after, &target, &from, &l.Samples, &l.Dead, &l.Frozen, &l.Sum, &l.Line, &l.seal)
 	l.After, l.Target = time.Duration(after)*time.Microsecond, time.Duration(target)*time.Microsecond
 	l.From = time.Duration(from) * time.Microsecond
 	return l, err

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 func LearnedOf(l *reconcile.Learned) []string {
 	span := func(d time.Duration) string { return strconv.FormatInt(d.Microseconds(), 10) }
 	return []string{"learned", l.Rule, l.Class, instant(l.At), span(l.After), span(l.Target), strconv.Itoa(l.Samples),
+		strconv.FormatUint(math.Float64bits(l.Dead), 36),
 		strconv.FormatBool(l.Frozen), l.Sum}
 }
 

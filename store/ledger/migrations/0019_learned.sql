@@ -9,6 +9,7 @@ CREATE TABLE sandkeeper.learned (
     target_us bigint NOT NULL,
     from_us   bigint NOT NULL,
     samples   integer NOT NULL,
+    dead      double precision NOT NULL,
     frozen    boolean NOT NULL,
     sum       text NOT NULL,
     line      text NOT NULL,
