@@ -19,7 +19,7 @@ type Learned struct {
 	From        time.Duration // what After was before it moved; 0: it did not move
 	Samples     int
 	Dead        float64 // the part of the tasks that dies while no threshold cuts them off
-	Frozen      bool // the history changed its nature, so After stays
+	Frozen      bool    // the history changed its nature, so After stays
 	Sum         string
 	At          time.Time // when it was computed, by the ledger's clock
 	Line        string    // for people: where it is, and why

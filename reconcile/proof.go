@@ -72,6 +72,7 @@ type Observed struct {
 	Rule                    string
 	Since                   time.Time
 	Samples, FalsePositives int
+	Groups                  []LabelGroup // labels of what it would have been wrong about
 }
 
 // A Standing says whether a rule may act in enforce, and by what.

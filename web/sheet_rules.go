@@ -158,9 +158,16 @@ func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Compone
 		p.Blocks = append(p.Blocks, block{Title: "Overrides", Grid: overrideGrid(policy.Overrides),
 			Words: s.learnedWords(rule)})
 	}
+	if report.Curve != nil {
+		p.Blocks = append(p.Blocks, s.curveBlock(report.Curve))
+	}
 	p.Blocks = append(p.Blocks, s.openOf(rule))
 	if examples := s.falseGrid(rule, report); examples != nil {
 		p.Blocks = append(p.Blocks, block{Title: "False positives", Grid: examples})
+	}
+	if groups := groupsGrid(report); groups != nil {
+		p.Blocks = append(p.Blocks, block{Title: "False positives by label", Grid: groups,
+			Words: []string{"owns.except leaves a kind of sandboxes alone."}})
 	}
 	return paper(p)
 }

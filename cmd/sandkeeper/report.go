@@ -82,7 +82,8 @@ type ruleReport struct {
 	Advice         string                `json:"advice"`
 	Proof          string                `json:"proof,omitempty"`     // of a rule that acts: whether the history proves it
 	ProvenBy       string                `json:"proven_by,omitempty"` // of a rule that acts: nothing, where it is held
-	Auto           []string              `json:"auto,omitempty"`      // where a learned threshold is, and why, by class
+	Groups         []string              `json:"came_back_by_label,omitempty"`
+	Auto           []string              `json:"auto,omitempty"` // where a learned threshold is, and why, by class
 	Examples       []falsePositiveReport `json:"newest_false_positives"`
 }
 
@@ -141,6 +142,9 @@ func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleRe
 			a.self = by.Author == reconcile.AuthorSelf
 		}
 		line.Advice, line.Auto = a.advice(), p.LearnedLines(name)
+		for _, g := range r.Groups {
+			line.Groups = append(line.Groups, g.String())
+		}
 		out.Rules = append(out.Rules, line)
 	}
 	return out
@@ -182,6 +186,7 @@ func (r *rulesReport) text(w io.Writer) error {
 	r.adviceText(&b, p)
 	r.proofText(&b, p)
 	r.autoText(&b, p)
+	r.groupsText(&b, p)
 	r.regretsText(&b)
 	return console.Print(w, &b)
 }
@@ -217,6 +222,17 @@ func (r *rulesReport) autoText(b *bytes.Buffer, p console.Paint) {
 	first := "\nthresholds that are learned\n"
 	for i := range r.Rules {
 		for _, line := range r.Rules[i].Auto {
+			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(r.Rules[i].Rule), text.Line(line))
+			first = ""
+		}
+	}
+}
+
+// groupsText says what false positives have in common.
+func (r *rulesReport) groupsText(b *bytes.Buffer, p console.Paint) {
+	first := "\nfalse positives by label; owns.except leaves a kind of sandboxes alone\n"
+	for i := range r.Rules {
+		for _, line := range r.Rules[i].Groups {
 			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(r.Rules[i].Rule), text.Line(line))
 			first = ""
 		}

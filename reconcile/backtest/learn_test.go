@@ -107,7 +107,9 @@ func TestLearnsByClass(t *testing.T) {
 		if made.Hour() < 6 {
 			silent *= 4
 		}
-		at := func(seconds float64) time.Time { return made.Add(time.Minute + time.Duration(seconds*float64(time.Second))) }
+		at := func(seconds float64) time.Time {
+			return made.Add(time.Minute + time.Duration(seconds*float64(time.Second)))
+		}
 		l := worked(fmt.Sprint(i), made, reconcile.TaskCompleted, Sign{At: at(0), Kind: Started}, Sign{At: at(0.1), Kind: Heartbeat},
 			Sign{At: at(silent)}, Sign{At: at(silent + 1), Kind: Heartbeat})
 		l.Class = "task.kind=" + map[bool]string{true: "odd", false: "even"}[i%2 == 1]

@@ -75,6 +75,17 @@ func Proofs(p *reconcile.Policy, results []Result, now time.Time, took time.Dura
 	return out
 }
 
+// Curves are the pictures of what a replay showed of rules.
+func Curves(results []Result, now time.Time) (out []reconcile.Curve) {
+	for i := range results {
+		if r := &results[i]; len(r.Frontier) > 1 {
+			out = append(out, reconcile.Curve{Rule: r.Rule, At: now, After: r.After, Suggested: r.Suggested,
+				Samples: r.Samples, FalsePositives: r.FalsePositives, Upper: r.Upper, Points: r.Frontier})
+		}
+	}
+	return out
+}
+
 // Watched is what was observed of a rule, as a proof. One that showed enough stays for a month, unless what was
 // seen since clearly speaks against it, and is renewed then if nothing does: what a rule that acts has ended shows
 // no more, and its false positives lower it in any case.
@@ -93,6 +104,9 @@ func Watched(p *reconcile.Policy, o *reconcile.Observed, before *reconcile.Proof
 		}
 	}
 	one.Line = watchedLine(p, &one)
+	if g := o.Groups; len(g) > 0 && 2*g[0].FalsePositives >= o.FalsePositives {
+		one.Line = reconcile.Joined(one.Line, g[0].String())
+	}
 	return one
 }
 

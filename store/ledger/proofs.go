@@ -140,6 +140,7 @@ func (g *Ledger) Observed(ctx context.Context, sums map[string]string) ([]reconc
 		return nil, err
 	}
 	var out []reconcile.Observed
+	var groups []ruleGroup
 	rules := reconcile.SortedKeys(sums)
 	err = pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error {
 		_, err := exec(ctx, tx, "observed_note", pgx.StrictNamedArgs{"now": now, "rules": rules,
@@ -147,10 +148,21 @@ func (g *Ledger) Observed(ctx context.Context, sums map[string]string) ([]reconc
 		if err != nil {
 			return err
 		}
-		out, err = all(ctx, tx, "observed", pgx.StrictNamedArgs{
-			"from": now.Add(-reconcile.ProofFresh), "followed": now.Add(-reconcile.WatchFor)}, scanObserved)
+		window := pgx.StrictNamedArgs{"from": now.Add(-reconcile.ProofFresh), "followed": now.Add(-reconcile.WatchFor)}
+		if out, err = all(ctx, tx, "observed", window, scanObserved); err != nil {
+			return err
+		}
+		groups, err = all(ctx, tx, "observed_groups", window, scanLabels)
 		return err
 	})
+	for i := range out {
+		for _, g := range groups {
+			if g.rule == out[i].Rule {
+				out[i].Groups = append(out[i].Groups, g.LabelGroup)
+			}
+		}
+		out[i].Groups = reconcile.Telling(out[i].Groups)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("count what rules would have done: %w", err)
 	}

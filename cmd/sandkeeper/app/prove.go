@@ -145,7 +145,8 @@ func (p *proving) replayed(ctx context.Context) error {
 	proofs := backtest.Proofs(p.policy, results, p.now, time.Since(began))
 	p.tell(ctx, proofs)
 	// A threshold that moved counts together with its own proof.
-	return errors.Join(p.saveLearned(ctx), p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, proofs))
+	return errors.Join(p.saveLearned(ctx), p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, proofs),
+		p.Ledger.SaveCurves(ctx, backtest.Curves(results, p.now)))
 }
 
 // tooLong keeps that the history of rules could not be read, so that it is not tried each time.

@@ -37,6 +37,9 @@ func parseThreshold(s string) (Threshold, *misfit) {
 // auto reports whether the rule's threshold is learned.
 func (c *Config) auto(rule string) bool { return c.Rules[rule].After == AutoThreshold }
 
+// Learns reports whether the threshold of a rule is learned.
+func (c *Config) Learns() bool { return len(c.autoRules()) > 0 }
+
 // autoRules are the rules whose thresholds are learned.
 func (c *Config) autoRules() map[string]bool {
 	out := map[string]bool{}

@@ -24,6 +24,9 @@ CREATE TABLE sandkeeper.proof_curves (
     curve   jsonb NOT NULL
 );
 
+-- Labels of the sandbox that a verdict was about, which may tell kinds of sandboxes apart.
+ALTER TABLE sandkeeper.verdicts ADD COLUMN labels text[] NOT NULL DEFAULT '{}';
+
 -- As before, and what was learned stays on record.
 ALTER FUNCTION sandkeeper.keep_record() RENAME TO keep_record_till_18;
 CREATE FUNCTION sandkeeper.keep_record() RETURNS void
