@@ -33,11 +33,12 @@ func lowered(r *reading, put put) {
 
 // proven says of each rule that enforces whether it may act, and by what.
 func proven(r *reading, put put) {
-	for rule, p := range r.policy.Rules {
+	policy := r.policy.WithLearned(&r.Controls)
+	for rule, p := range policy.Rules {
 		if p.Mode != reconcile.Enforce {
 			continue
 		}
-		switch s := r.policy.Standing(&r.Controls, r.Now, rule); s.Kind {
+		switch s := policy.Standing(&r.Controls, r.Now, rule); s.Kind {
 		case reconcile.ProofNone:
 			put(0, rule, "nothing")
 		case reconcile.ProofNeedless:

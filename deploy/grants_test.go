@@ -242,6 +242,7 @@ var unwritten = map[string][]string{
 	"sandkeeper.modes":          {"DELETE"},
 	"sandkeeper.arms":           {"DELETE"},
 	"sandkeeper.armings":        {"DELETE"},
+	"sandkeeper.learned":        {"UPDATE", "DELETE"},
 	"sandkeeper.proof_grace":    {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_links": {"INSERT", "UPDATE", "DELETE"},
 	"sandkeeper.timeline_chain": {"INSERT", "UPDATE", "DELETE"},

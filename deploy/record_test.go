@@ -45,6 +45,7 @@ func (p *platform) rewrites() {
 		"DROP TRIGGER timeline_link ON sandkeeper.timeline", "ALTER TABLE sandkeeper.actions DISABLE TRIGGER actions_stay",
 		"UPDATE sandkeeper.modes SET mode = 'config'", "DELETE FROM sandkeeper.modes",
 		"UPDATE sandkeeper.arms SET armed = true", "DELETE FROM sandkeeper.arms",
+		"UPDATE sandkeeper.learned SET after_us = 1", "DELETE FROM sandkeeper.learned",
 		"INSERT INTO sandkeeper.proof_grace VALUES ('orphan', now() + interval '1 year')", "UPDATE sandkeeper.proof_grace SET until = now()",
 		"UPDATE sandkeeper.releases SET subjects = '{x}'", "UPDATE sandkeeper.holds SET target = 'task:u'",
 		"UPDATE sandkeeper.holds SET until = now()", "UPDATE sandkeeper.pauses SET scope = 'rule:x', at = now()",

@@ -9,10 +9,10 @@ import (
 )
 
 // Effective is the policy that is in force: modes lowered in the ledger, and rules that a
-// newer version brought and that the config does not name, in observe.
+// newer version brought and that the config does not name, in observe; with the thresholds that were learned.
 func (p *Policy) Effective(m *Memory) *Policy {
-	out := *p
-	out.Rules = maps.Clone(p.Rules)
+	out := *p.WithLearned(&m.Controls)
+	out.Rules = maps.Clone(out.Rules)
 	for name, r := range out.Rules {
 		//guard:mode-new-rule P9
 		if m.Known != nil && !m.Known[name] && !r.Named && r.Mode == Enforce {

@@ -163,6 +163,8 @@ type Controls struct {
 
 	Proofs []Proof        // what is known of how often rules are wrong here
 	Arms   map[string]Arm // by rule: an operator lets it act unproven
+	// Learned are the thresholds of rules whose config says `after: auto`, as they were computed last.
+	Learned []Learned
 	// Disarmed is, by rule, when an operator took that back last.
 	Disarmed map[string]time.Time
 	Grace    map[string]time.Time // by rule: until when it acts unproven, because it did before there was a gate

@@ -73,9 +73,11 @@ type RuleReport struct {
 	ByOperator     int       // that an operator repaired
 	// USD that the sandboxes of its verdicts cost from the verdict until they were gone, or until now
 	Cost       float64
-	UntilFound float64   // USD that they had cost by the verdict, from what it found began, else from their start
-	Saved      float64   // USD that those would have cost since they were gone that we ended in the window
-	FirstSeen  time.Time // of its first finding on record
+	UntilFound float64      // USD that they had cost by the verdict, from what it found began, else from their start
+	Saved      float64      // USD that those would have cost since they were gone that we ended in the window
+	FirstSeen  time.Time    // of its first finding on record
+	Groups     []LabelGroup // labels of what it was wrong about, those that say most first
+	Curve      *Curve       // of its last backtest; nil when there is none
 }
 
 // Measures are the numbers that the ledger knows, for metrics, read in one snapshot. What

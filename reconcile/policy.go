@@ -138,6 +138,8 @@ type Policy struct {
 	Providers    map[string]ProviderPolicy
 	Tasks        TasksPolicy
 	Proof        ProofPolicy
+	Auto         map[string]bool // rules whose threshold is learned, see [Learned]; their own is the default until then
+	Learned      []Learned       // of a policy in force: what was learned and counts, see [Policy.WithLearned]
 }
 
 // A RulePolicy is one rule's settings, defaults filled in.

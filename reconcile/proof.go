@@ -72,6 +72,7 @@ type Observed struct {
 	Rule                    string
 	Since                   time.Time
 	Samples, FalsePositives int
+	Groups                  []LabelGroup // labels of what it would have been wrong about
 }
 
 // A Standing says whether a rule may act in enforce, and by what.
@@ -189,7 +190,13 @@ func ProofClasses(s *Subject) (classes []string) {
 	if template := s.Template(); template != "" {
 		classes = append(classes, "template="+template)
 	}
+	if provider := s.Provider(); provider != "" {
+		classes = append(classes, "provider="+provider)
+	}
 	if s.Task != nil {
+		if part := HourPart(s.Task.CreatedAt); part != "" {
+			classes = append(classes, ClassHour+"="+part)
+		}
 		for column, value := range s.Task.Attrs {
 			classes = append(classes, "task."+column+"="+value)
 		}

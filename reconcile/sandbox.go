@@ -50,6 +50,7 @@ type Sandbox struct {
 	Template   string            // snapshot, template or image; "" when unknown
 	Region     string            // where the provider runs it
 	Labels     map[string]string // dropped from listings once owner, link and holds are known
+	Kinds      []string          // of its labels those that may tell kinds of sandboxes apart, see [Sandbox.KindsOf]
 	Owned      bool              // proven to be this installation's by labels or name prefix
 	Unproven   string            // why it is only perhaps ours: nothing but a row says so, and that is no proof
 	Task       string            // the task id that the link label names; "" when none

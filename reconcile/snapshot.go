@@ -204,6 +204,17 @@ func (s *Subject) Template() string {
 	return ""
 }
 
+// Provider is where the subject is, by its sandbox or by its row; "" when nothing says so.
+func (s *Subject) Provider() string {
+	switch {
+	case len(s.Boxes) > 0:
+		return s.Boxes[0].Provider
+	case s.Task != nil:
+		return s.Task.Provider
+	}
+	return ""
+}
+
 // AddOwned adds one that a look found and no listing showed, if it is ours.
 func (s *Snapshot) AddOwned(sb Sandbox) {
 	//guard:look-owned P1

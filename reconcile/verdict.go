@@ -19,9 +19,10 @@ type Verdict struct {
 	Sandbox   string
 	Template  string
 	Region    string
-	Worker    string // version of the worker, where the row tells
-	Error     string // normalised, see [Normalise]
-	Signature string // names the class of the failure; "" for clean-up, which forms no incident
+	Kinds     []string // labels of its sandbox, see [Sandbox.KindsOf]; not read back with the verdict
+	Worker    string   // version of the worker, where the row tells
+	Error     string   // normalised, see [Normalise]
+	Signature string   // names the class of the failure; "" for clean-up, which forms no incident
 	Reason    string
 	At        time.Time     // ledger's clock
 	Began     time.Time     // ledger's clock: when what it found began; zero when not known

@@ -6,7 +6,7 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 type model struct {
 	*reconcile.Overview
 	fresh       freshness
-	policy      reconcile.Policy
+	policy      reconcile.Policy  // with the thresholds that were learned
 	trends      *reconcile.Trends // nil when they are not known
 	open        map[string]bool   // tasks, sandboxes and subjects with an open action that is worked at
 	idle        map[string]bool   // with one that nothing works at
@@ -20,7 +20,7 @@ func newScene(o *reconcile.Overview, p reconcile.Policy) *model {
 	o = configured(o, &p)
 	o.Counts = trustedCounts(o)
 	s := &model{
-		Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: p,
+		Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: *p.WithLearned(&o.Controls),
 		open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]bool{},
 		quarantined: reconcile.QuarantinedActions(o.Open, o.Now), membership: membersOf(o),
 	}

@@ -64,7 +64,7 @@ func (s *model) ruleRow(rule string) row {
 		open.Href = asking("findings", "rule", rule)
 	}
 	return row{Key: "rule " + rule, Cells: []cell{
-		ruleCell(rule).below(means(rule)), s.modeCell(rule), afterCell(rule, &p), {Text: string(s.remedyOf(rule))}, open,
+		ruleCell(rule).below(means(rule)), s.modeCell(rule), s.afterCell(rule, &p), {Text: string(s.remedyOf(rule))}, open,
 		s.tallyCell(rule),
 	}}
 }
@@ -103,9 +103,11 @@ func (s *model) modeCell(rule string) cell {
 }
 
 // afterCell is the threshold in force, with the default beside it where that is another.
-func afterCell(rule string, p *reconcile.RulePolicy) cell {
+func (s *model) afterCell(rule string, p *reconcile.RulePolicy) cell {
 	c := cell{Text: afterWords(p.After)}
-	if usual := reconcile.RuleNamed(rule).Default.After; usual != p.After {
+	if lines := s.policy.LearnedLines(rule); len(lines) > 0 {
+		c.Sub = text.Plain(lines[0], mostLine)
+	} else if usual := reconcile.RuleNamed(rule).Default.After; usual != p.After {
 		c.Sub = "default " + afterWords(usual)
 	}
 	return c
@@ -153,11 +155,19 @@ func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Compone
 		{Title: "The last 7 days", Half: true, Pairs: s.reportPairs(rule, report), Words: []string{s.advice(rule, report)}},
 	}
 	if len(policy.Overrides) > 0 {
-		p.Blocks = append(p.Blocks, block{Title: "Overrides", Grid: overrideGrid(policy.Overrides)})
+		p.Blocks = append(p.Blocks, block{Title: "Overrides", Grid: overrideGrid(policy.Overrides),
+			Words: s.learnedWords(rule)})
+	}
+	if report.Curve != nil {
+		p.Blocks = append(p.Blocks, s.curveBlock(report.Curve))
 	}
 	p.Blocks = append(p.Blocks, s.openOf(rule))
 	if examples := s.falseGrid(rule, report); examples != nil {
 		p.Blocks = append(p.Blocks, block{Title: "False positives", Grid: examples})
+	}
+	if groups := groupsGrid(report); groups != nil {
+		p.Blocks = append(p.Blocks, block{Title: "False positives by label", Grid: groups,
+			Words: []string{"owns.except leaves a kind of sandboxes alone."}})
 	}
 	return paper(p)
 }
@@ -165,7 +175,7 @@ func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Compone
 func (s *model) settings(rule string) []pair {
 	p := s.policy.Rules[rule]
 	pairs := []pair{
-		{"mode", s.modeCell(rule)}, {"acts after", afterCell(rule, &p)}, {"repairs by", cell{Text: string(s.remedyOf(rule))}},
+		{"mode", s.modeCell(rule)}, {"acts after", s.afterCell(rule, &p)}, {"repairs by", cell{Text: string(s.remedyOf(rule))}},
 		{"rollout", cell{Text: fmt.Sprintf("%d %% of subjects", p.Rollout)}},
 	}
 	for _, one := range []struct {
@@ -217,6 +227,16 @@ func (s *model) advice(rule string, r *reconcile.RuleReport) string {
 		return "What it ends cannot come back: look at some of its findings before you arm it."
 	}
 	return "It was not wrong so far. The command line says more: sandkeeper report"
+}
+
+// learnedWords say of the classes of an `after: auto` rule why their thresholds are where they are.
+func (s *model) learnedWords(rule string) (words []string) {
+	for i, line := range s.policy.LearnedLines(rule) {
+		if i > 0 { // the first is of all
+			words = append(words, text.Plain(line, mostLine))
+		}
+	}
+	return words
 }
 
 func overrideGrid(all []reconcile.Override) *grid {

@@ -121,13 +121,15 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 	if err := a.OpenTasks(ctx); err != nil {
 		return nil, err
 	}
+	// The ledger may be away: then only the history tells, by the thresholds of the config.
+	ledger := a.OpenLedger(ctx)
 	show := newPastShown(a, o.Err)
-	replay, err := out.play(ctx, show, f, &policy)
+	replay, err := out.play(ctx, show, f, inForce(ctx, a))
 	show.End()
 	if err != nil {
 		return nil, err
 	}
-	seen, err := ledgerVerdicts(ctx, a, f.since)
+	seen, err := ledgerVerdicts(ctx, a, ledger, f.since)
 	if err != nil {
 		fmt.Fprintln(o.Err, "warning: the ledger cannot be asked, so only the history tells:", console.Lines(err.Error()))
 	}
@@ -181,9 +183,11 @@ func (r *pastShown) seen(s tasks.HistorySeen) {
 }
 
 // ledgerVerdicts are what the ledger knows of each rule's verdicts; nothing where there is no ledger yet.
-func ledgerVerdicts(ctx context.Context, a *app.App, since time.Duration) (map[string]reconcile.RuleReport, error) {
-	if err := a.OpenLedger(ctx); err != nil {
-		return nil, err
+func ledgerVerdicts(ctx context.Context, a *app.App, opened error, since time.Duration) (
+	map[string]reconcile.RuleReport, error,
+) {
+	if opened != nil {
+		return nil, opened
 	}
 	have, want, err := a.Ledger.SchemaVersion(ctx)
 	switch {

@@ -82,7 +82,7 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 	defer a.Close()
 	defer a.Telemetry.Close()
 	show := console.NewProgress(o.Err)
-	if !a.Config.Proof.Off {
+	if !a.Config.Proof.Off || a.Config.Learns() {
 		show.Stage("holding the rules against the history")
 		a.Prove(ctx, min(app.ProveOnce, f.timeout/4))
 	}

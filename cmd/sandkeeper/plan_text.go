@@ -37,6 +37,7 @@ func printPlan(w io.Writer, r report, most int) error {
 	for _, g := range groupsOf(r) {
 		g.text(&b, p, most)
 	}
+	learnedText(&b, p, r)
 	fmt.Fprintln(&b, summary(r))
 	return console.Print(w, &b)
 }

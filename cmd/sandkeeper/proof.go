@@ -40,9 +40,8 @@ func proofs(ctx context.Context, a *app.App, rules []string, seen []reconcile.Ru
 	if err != nil {
 		return nil, err
 	}
-	policy := a.Config.Policy()
 	since := clock.Now.Add(-30 * day)
-	replay := backtest.New(&policy, since, clock.Now, rules...)
+	replay := backtest.New(inForce(ctx, a), since, clock.Now, rules...)
 	if err := a.Tasks.History(ctx, tasks.HistoryRead{Since: since, Share: 0.5}, replay.Add); err != nil {
 		if errors.Is(context.Cause(ctx), errLongHistory) {
 			return nil, errLongHistory
@@ -66,10 +65,11 @@ func proofs(ctx context.Context, a *app.App, rules []string, seen []reconcile.Ru
 func checkProofs(ctx context.Context, a *app.App) (out []reconcile.CheckResult) {
 	policy := a.Config.Policy()
 	rules := armed(&policy)
+	out = checkAuto(ctx, a)
 	if len(rules) == 0 {
-		return nil
+		return out
 	}
-	now := standingsOf(ctx, a, &policy)
+	now, autos := standingsOf(ctx, a, &policy), len(out)
 	if policy.Proof.Off() {
 		out = append(out, reconcile.CheckResult{What: "proof", OK: true, Said: "proof: off, so the rules act unproven"})
 	}
@@ -95,11 +95,35 @@ func checkProofs(ctx context.Context, a *app.App) (out []reconcile.CheckResult) 
 		line.Said = reconcile.Joined(line.Said, now.aside(name))
 		out = append(out, line)
 	}
-	if len(out) == 0 || policy.Proof.Off() && len(out) == 1 {
+	if len(out) == autos || policy.Proof.Off() && len(out) == autos+1 {
 		out = append(out, reconcile.CheckResult{What: "history", OK: true,
 			Said: "no finished task tells of the rules that act: nothing proves them yet"})
 	}
 	return out
+}
+
+// checkAuto says of each rule whose config says `after: auto` where its threshold is, and why.
+func checkAuto(ctx context.Context, a *app.App) (out []reconcile.CheckResult) {
+	p := inForce(ctx, a)
+	for _, name := range reconcile.RuleNames {
+		for _, line := range p.LearnedLines(name) {
+			out = append(out, reconcile.CheckResult{What: "threshold of " + name, OK: true, Said: line})
+		}
+	}
+	return out
+}
+
+// inForce is the policy with the thresholds that were learned, as far as the ledger can be read.
+func inForce(ctx context.Context, a *app.App) *reconcile.Policy {
+	p := a.Config.Policy()
+	if len(p.Auto) == 0 || a.Ledger == nil || a.CheckSchema(ctx) != nil {
+		return &p
+	}
+	c, err := a.Ledger.Controls(ctx)
+	if err != nil {
+		return &p
+	}
+	return p.WithLearned(&c)
 }
 
 // standings are what the ledger says of rules; none while it cannot be read, or nobody asks.
@@ -117,7 +141,7 @@ func standingsOf(ctx context.Context, a *app.App, p *reconcile.Policy) standings
 	}
 	for _, name := range armed(p) {
 		if p.NeedsProof(name) {
-			out[name] = p.Standing(&c, now, name)
+			out[name] = p.WithLearned(&c).Standing(&c, now, name)
 		}
 	}
 	return out

@@ -82,6 +82,8 @@ type ruleReport struct {
 	Advice         string                `json:"advice"`
 	Proof          string                `json:"proof,omitempty"`     // of a rule that acts: whether the history proves it
 	ProvenBy       string                `json:"proven_by,omitempty"` // of a rule that acts: nothing, where it is held
+	Groups         []string              `json:"came_back_by_label,omitempty"`
+	Auto           []string              `json:"auto,omitempty"` // where a learned threshold is, and why, by class
 	Examples       []falsePositiveReport `json:"newest_false_positives"`
 }
 
@@ -99,8 +101,9 @@ func reportRules(ctx context.Context, a *app.App, window time.Duration) (*rulesR
 	if err != nil {
 		return nil, err
 	}
-	policy := a.Config.Policy()
-	out := rulesReportOf(now, window, found, &policy, &controls)
+	config := a.Config.Policy()
+	policy := config.WithLearned(&controls)
+	out := rulesReportOf(now, window, found, policy, &controls)
 	out.addProofs(ctx, a, found)
 	return out, nil
 }
@@ -138,7 +141,10 @@ func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleRe
 			line.Lowered = by.Author + ": " + by.Reason
 			a.self = by.Author == reconcile.AuthorSelf
 		}
-		line.Advice = a.advice()
+		line.Advice, line.Auto = a.advice(), p.LearnedLines(name)
+		for _, g := range r.Groups {
+			line.Groups = append(line.Groups, g.String())
+		}
 		out.Rules = append(out.Rules, line)
 	}
 	return out
@@ -179,6 +185,8 @@ func (r *rulesReport) text(w io.Writer) error {
 	fmt.Fprintf(&b, "\n%s\n", countedSo)
 	r.adviceText(&b, p)
 	r.proofText(&b, p)
+	r.autoText(&b, p)
+	r.groupsText(&b, p)
 	r.regretsText(&b)
 	return console.Print(w, &b)
 }
@@ -204,6 +212,28 @@ func (r *rulesReport) proofText(b *bytes.Buffer, p console.Paint) {
 				held = "held: "
 			}
 			fmt.Fprintf(b, "%s  %s: %s%s\n", first, p.Yellow(l.Rule), held, text.Line(l.Proof))
+			first = ""
+		}
+	}
+}
+
+// autoText are the thresholds that were learned.
+func (r *rulesReport) autoText(b *bytes.Buffer, p console.Paint) {
+	first := "\nthresholds that are learned\n"
+	for i := range r.Rules {
+		for _, line := range r.Rules[i].Auto {
+			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(r.Rules[i].Rule), text.Line(line))
+			first = ""
+		}
+	}
+}
+
+// groupsText says what false positives have in common.
+func (r *rulesReport) groupsText(b *bytes.Buffer, p console.Paint) {
+	first := "\nfalse positives by label; owns.except leaves a kind of sandboxes alone\n"
+	for i := range r.Rules {
+		for _, line := range r.Rules[i].Groups {
+			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(r.Rules[i].Rule), text.Line(line))
 			first = ""
 		}
 	}

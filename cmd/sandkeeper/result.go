@@ -21,6 +21,25 @@ type report struct {
 	Healthy  int             `json:"healthy"`
 	Unlooked int             `json:"not_looked_at"` // suspects whose turn it was not: neither healthy nor found
 	Sources  []sourceReport  `json:"sources"`
+	Learned  []learnedReport `json:"learned,omitempty"` // thresholds of rules whose config says `after: auto`
+}
+
+// A learnedReport is a threshold that was learned, of all that a rule judges or of a class; durations in seconds.
+type learnedReport struct {
+	Rule  string    `json:"rule"`
+	Class string    `json:"class"`
+	After float64   `json:"after"`
+	At    time.Time `json:"at"` // when it was computed last
+	Why   string    `json:"why"`
+}
+
+// learnedOf are the thresholds that were learned and that the policy has.
+func learnedOf(p *reconcile.Policy) (out []learnedReport) {
+	for i := range p.Learned {
+		l := &p.Learned[i]
+		out = append(out, learnedReport{l.Rule, l.Class, l.After.Seconds(), l.At.UTC(), l.Line})
+	}
+	return out
 }
 
 type passReport struct {
@@ -105,6 +124,7 @@ func reportOf(r *run.Result, acted bool) report {
 		)
 	}
 	if r.Judged != nil {
+		out.Learned = learnedOf(r.Judged.View.P)
 		out.date(&r.Judged.View.S.Memory.Controls)
 	}
 	return out

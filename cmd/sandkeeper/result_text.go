@@ -27,6 +27,7 @@ func printText(w io.Writer, r report) error {
 	for _, f := range besides(r) {
 		findingText(&b, p, f)
 	}
+	learnedText(&b, p, r)
 	fmt.Fprintln(&b, summary(r))
 	return console.Print(w, &b)
 }
@@ -38,6 +39,13 @@ func passText(b *bytes.Buffer, p console.Paint, r report) {
 		if !s.Trusted {
 			fmt.Fprintf(b, "%s %s: %s\n", p.Red("NOT TRUSTED"), s.Name, text.Line(s.Reason))
 		}
+	}
+}
+
+// learnedText are the thresholds that were learned.
+func learnedText(b *bytes.Buffer, p console.Paint, r report) {
+	for _, l := range r.Learned {
+		fmt.Fprintf(b, "threshold of %s  %s\n", p.Bold(l.Rule), text.Line(l.Why))
 	}
 }
 

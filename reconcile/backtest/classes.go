@@ -1,16 +1,29 @@
 package backtest
 
-// mostClasses is how many kinds of tasks are told apart; a column that has more is none that classes are made of.
-const mostClasses = 100
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
 
-// A classes numbers the kinds of tasks: by template, and by what the platform calls their kind.
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// mostClasses is how many kinds of tasks are told apart; a column that has more is none that classes are made of.
+const mostClasses = 1000
+
+// A classes numbers the kinds of tasks: by template, by what the platform calls their kind, by provider, and by the
+// part of the day in which they were made.
 type classes struct {
 	names  []classNames
 	number map[classNames]uint16
 }
 
-// A classNames is a kind of tasks; either may be "".
-type classNames struct{ template, kind string }
+// A classNames is a kind of tasks; each may be "".
+type classNames struct{ template, kind, provider, hour string }
+
+// all are the names that are known.
+func (n *classNames) all() []string { return []string{n.template, n.kind, n.provider, n.hour} }
 
 func newClasses() *classes {
 	c := &classes{number: map[classNames]uint16{}}
@@ -29,6 +42,12 @@ func (c *classes) of(l *Life) uint16 {
 	if l.Task.Template != "" {
 		n.template = "template=" + l.Task.Template
 	}
+	if l.Task.Provider != "" {
+		n.provider = "provider=" + l.Task.Provider
+	}
+	if part := reconcile.HourPart(l.Task.CreatedAt); part != "" {
+		n.hour = reconcile.ClassHour + "=" + part
+	}
 	if number, known := c.number[n]; known {
 		return number
 	}
@@ -38,24 +57,62 @@ func (c *classes) of(l *Life) uint16 {
 	return c.add(n)
 }
 
-// groups are the kinds by name, with the numbers that belong to each. A name that all have tells nothing apart.
-func (c *classes) groups() map[string][]uint16 {
-	templates, kinds := map[string][]uint16{}, map[string][]uint16{}
-	for i, n := range c.names {
-		number := uint16(i)
-		if n.template != "" {
-			templates[n.template] = append(templates[n.template], number)
+// A group is a class of tasks: its name, and which of the kinds belong to it, by number.
+type group struct {
+	name  string
+	has   []bool
+	first uint16
+}
+
+// byHour reports whether the class is a part of the day.
+func (g *group) byHour() bool { return strings.HasPrefix(g.name, reconcile.ClassHour+"=") }
+
+// groups are the classes in the order of their names. A name that all have tells nothing apart.
+func (c *classes) groups() (out []group) {
+	for by := range len(c.names[0].all()) {
+		named := map[string]group{}
+		for i := range c.names {
+			name := c.names[i].all()[by]
+			if name == "" {
+				continue
+			}
+			g, known := named[name]
+			if !known {
+				g = group{name, make([]bool, len(c.names)), uint16(i)}
+			}
+			g.has[i] = true
+			named[name] = g
 		}
-		if n.kind != "" {
-			kinds[n.kind] = append(kinds[n.kind], number)
+		if len(named) > 1 {
+			out = slices.AppendSeq(out, maps.Values(named))
 		}
 	}
-	out := map[string][]uint16{}
-	for _, group := range []map[string][]uint16{templates, kinds} {
-		for name, numbers := range group {
-			if len(group) > 1 {
-				out[name] = numbers
-			}
+	slices.SortFunc(out, func(a, b group) int { return cmp.Compare(a.name, b.name) })
+	return out
+}
+
+// of are the samples of a class, and the others.
+func (g *group) of(samples []sample) (own, others []sample) {
+	for i := range samples {
+		if g.has[samples[i].class] {
+			own = append(own, samples[i])
+		} else {
+			others = append(others, samples[i])
+		}
+	}
+	return own, others
+}
+
+// matters reports whether what the class measures is of another nature than what the others do.
+func matters(own, others []sample) bool {
+	return sameNature(thinned(valuesOf(own)), thinned(valuesOf(others))) < changeChance
+}
+
+// valuesOf are what the samples measure that tell.
+func valuesOf(samples []sample) (out []millis) {
+	for i := range samples {
+		if samples[i].tells() {
+			out = append(out, samples[i].longest)
 		}
 	}
 	return out

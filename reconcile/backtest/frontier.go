@@ -5,16 +5,12 @@ import (
 	"slices"
 	"sort"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A Point is one choice of a threshold.
-type Point struct {
-	After          time.Duration
-	FalsePositives int
-	Rate, Upper    float64
-	DeadHours      float64       // of work of the dead before they are found
-	Delay          time.Duration // at most so late half of the dead are found
-}
+type Point = reconcile.CurvePoint
 
 // points is how many thresholds a frontier tries, besides the present one and the one that is suggested.
 const points = 24

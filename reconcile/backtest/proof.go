@@ -15,14 +15,7 @@ const (
 )
 
 // Tells reports whether a history of this platform can tell of the rule.
-func Tells(p *reconcile.Policy, rule string) bool {
-	for i := range replays {
-		if one := &replays[i]; one.rule == rule {
-			return !p.Tasks.None && (one.lacks == nil || one.lacks(&p.Tasks) == "")
-		}
-	}
-	return false
-}
+func Tells(p *reconcile.Policy, rule string) bool { return p.Tasks.Tells(rule) }
 
 // Due are the rules that are to be held against the history now: they are enforced, need a proof, and have none, or
 // one of another config or of a month ago; or theirs was not enough, and is some time old.
@@ -46,9 +39,22 @@ func due(p *reconcile.Policy, c *reconcile.Controls, rule string, now time.Time)
 		if p.Proof.Shown(one) {
 			lasts = reconcile.ProofFresh
 		}
+		if frozen := frozenAt(p, rule); frozen.After(one.MadeAt) {
+			return true // the history is not what it was when the proof was made
+		}
 		return now.Sub(one.MadeAt) >= lasts
 	}
 	return true
+}
+
+// frozenAt is when a learned threshold was found to rest on a history that changed its nature; zero when it does not.
+func frozenAt(p *reconcile.Policy, rule string) (at time.Time) {
+	for i := range p.Learned {
+		if l := &p.Learned[i]; l.Rule == rule && l.Frozen {
+			at = reconcile.Latest(at, l.At)
+		}
+	}
+	return at
 }
 
 // Proofs are what a replay shows of rules, in the form in which the ledger keeps it.
@@ -65,6 +71,17 @@ func Proofs(p *reconcile.Policy, results []Result, now time.Time, took time.Dura
 			one.Line = "not proven on your history: no finished task tells"
 		}
 		out = append(out, one)
+	}
+	return out
+}
+
+// Curves are the pictures of what a replay showed of rules.
+func Curves(results []Result, now time.Time) (out []reconcile.Curve) {
+	for i := range results {
+		if r := &results[i]; len(r.Frontier) > 1 {
+			out = append(out, reconcile.Curve{Rule: r.Rule, At: now, After: r.After, Suggested: r.Suggested,
+				Samples: r.Samples, FalsePositives: r.FalsePositives, Upper: r.Upper, Points: r.Frontier})
+		}
 	}
 	return out
 }
@@ -87,6 +104,9 @@ func Watched(p *reconcile.Policy, o *reconcile.Observed, before *reconcile.Proof
 		}
 	}
 	one.Line = watchedLine(p, &one)
+	if g := o.Groups; len(g) > 0 && 2*g[0].FalsePositives >= o.FalsePositives {
+		one.Line = reconcile.Joined(one.Line, g[0].String())
+	}
 	return one
 }
 

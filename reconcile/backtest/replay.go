@@ -68,6 +68,7 @@ type tally struct {
 	asIs, low *reconcile.Policy
 	after     map[uint16]time.Duration // thresholds by class
 	samples   []sample
+	heard     bool // the samples were held against what all workers did
 }
 
 // A sample is what one task showed of one rule.
@@ -76,9 +77,11 @@ type sample struct {
 	longest     millis // the longest span that the rule would count, and after which the task lived
 	second      millis
 	last        millis // of a task that did not live: the span in which it ended
+	cut         millis // of one that sandkeeper ended: the span in which it did, and which nobody knows the end of
 	late        millis // how late it would have been found, at most its end
 	class       uint16
 	outcome     Outcome
+	own         bool // the task has a limit of its own
 	wrong       bool // the rule would have acted on it, and it lived
 	spared      bool // it was longer than the threshold, and the rule saw what spoke for it
 }
@@ -93,9 +96,13 @@ func (t *tally) add(l *Life, class uint16) {
 		t.after[class] = limit
 	}
 	s := sample{ended: uint32(l.Ended.Unix()), class: class, outcome: l.Outcome()}
+	s.own = t.least != nil && t.least(l) > 0
 	for _, one := range spans {
 		if !one.lived {
 			s.last, s.late = t.death(l, one, limit)
+		}
+		if !one.lived && s.outcome == Ours {
+			s.cut = millisOf(one.long())
 		}
 	}
 	lived := longestFirst(slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return !s.lived }))

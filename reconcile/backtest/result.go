@@ -2,12 +2,10 @@ package backtest
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // All is the class of all tasks.
@@ -57,45 +55,42 @@ func (r *Replay) Results(ledger map[string]reconcile.RuleReport, rules ...string
 
 // ofTally are the results of a rule that was replayed.
 func (r *Replay) ofTally(t *tally) []Result {
-	t.hearOthers(r.fleet)
-	slices.SortStableFunc(t.samples, func(a, b sample) int { return cmp.Compare(a.ended, b.ended) })
-	samples, since := sinceChange(t.samples)
-	all := t.result(samples, r.proof, All, r.policy.Rules[t.rule].After)
-	all.Line = r.line(t, &all)
-	all.Reason = reconcile.Joined(r.reason(t, &all), since, r.unsure(t))
-	all.Frontier = frontier(t, samples, &all)
-	out := []Result{all}
-	groups := r.classes.groups()
-	for _, name := range reconcile.SortedKeys(groups) {
-		others := func(s sample) bool { return !slices.Contains(groups[name], s.class) }
-		own := slices.DeleteFunc(slices.Clone(samples), others)
-		one := t.result(own, r.proof, name, t.after[groups[name][0]])
-		if one.Samples < classLeast {
+	all, since := r.inOrder(t), presentOf(r.inOrder(t))
+	samples := all[since.from:]
+	out := []Result{r.ofAll(t, samples, since)}
+	for _, g := range r.classes.groups() {
+		own, others := g.of(samples)
+		one := t.result(own, r.proof, g.name, t.after[g.first])
+		if one.Samples < classLeast || g.byHour() && !matters(own, others) {
 			continue
 		}
-		one.Reason, one.Line = r.reason(t, &one), name+": "+r.line(t, &one)
+		one.Reason, one.Line = r.reason(t, &one), g.name+": "+r.line(t, &one)
 		out = append(out, one)
 	}
 	return out
 }
 
-// sinceChange are the samples since the history changed its nature, and words for it.
-func sinceChange(samples []sample) ([]sample, string) {
-	var values []millis
-	var places []int
-	for i := range samples {
-		if samples[i].tells() {
-			values, places = append(values, samples[i].longest), append(places, i)
-		}
+// ofAll is the result of all tasks since the history is as it is now.
+func (r *Replay) ofAll(t *tally, samples []sample, since present) Result {
+	all := t.result(samples, r.proof, All, r.policy.Rules[t.rule].After)
+	if since.hidden > 0 {
+		all.Upper = Upper(all.FalsePositives+since.hidden, all.Samples+since.hidden)
+		all.Proven = all.Proven && all.Upper <= r.proof.FalsePositives
 	}
-	at := changed(values)
-	if at == 0 {
-		return samples, ""
+	all.Line = reconcile.Joined(r.line(t, &all), since.hides())
+	all.Reason = reconcile.Joined(r.reason(t, &all), since.words, since.hides(), r.unsure(t))
+	all.Frontier = frontier(t, samples, &all)
+	return all
+}
+
+// inOrder are the samples of a rule in the order in which the tasks ended, beside what all workers did.
+func (r *Replay) inOrder(t *tally) []sample {
+	if !t.heard {
+		t.heard = true
+		t.hearOthers(r.fleet)
+		slices.SortStableFunc(t.samples, func(a, b sample) int { return cmp.Compare(a.ended, b.ended) })
 	}
-	from := places[at]
-	when := time.Unix(int64(samples[from].ended), 0).UTC()
-	return samples[from:], fmt.Sprintf("behaviour changed about %s: only the %d tasks since then count", text.Time(when),
-		len(values)-at)
+	return t.samples
 }
 
 // tells reports whether the sample counts: the task completed, or lived on after the rule would have acted.

@@ -55,7 +55,7 @@ func startSpans(l *Life) ([]span, bool) {
 		return nil, false
 	case !began.IsZero() && !began.Before(from):
 		return []span{{from, began, true}}, true
-	case began.IsZero() && l.Outcome() == Died && l.Ended.After(from):
+	case began.IsZero() && (l.Outcome() == Died || l.Outcome() == Ours) && l.Ended.After(from):
 		return []span{{from, l.Ended, false}}, true
 	}
 	return nil, false

@@ -325,10 +325,10 @@ func subjectClass(s *reconcile.Subject, key string) string {
 		return s.Task.Attrs[column]
 	case key == "template":
 		return s.Template()
-	case key == "provider" && len(s.Boxes) > 0:
-		return s.Boxes[0].Provider
-	case key == "provider" && s.Task != nil:
-		return s.Task.Provider
+	case key == "provider":
+		return s.Provider()
+	case key == reconcile.ClassHour && s.Task != nil:
+		return reconcile.HourPart(s.Task.CreatedAt)
 	case key == "region" && len(s.Boxes) > 0:
 		return s.Boxes[0].Region
 	}

@@ -116,7 +116,10 @@ func verdict(v *view.View, r *draft) reconcile.Verdict {
 		out.Late = max(v.Now.Sub(f.Began)-patience(v, f.Rule, s), 0)
 	}
 	if b := subjectBoxAt(s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}); b != nil {
-		out.Region = b.Region
+		out.Region, out.Kinds = b.Region, b.Kinds
+		if len(out.Kinds) == 0 {
+			out.Kinds = b.KindsOf() // it was looked up, not listed
+		}
 		price(v, &out, b)
 	}
 	return out

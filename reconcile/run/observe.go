@@ -55,6 +55,7 @@ func (k *Reconciler) observeFirst(ctx context.Context, kind reconcile.PassKind) 
 		s.T0 = s.Memory.Now
 	}
 	for i := range s.Sandboxes {
+		s.Sandboxes[i].Kinds = s.Sandboxes[i].KindsOf()
 		s.Sandboxes[i].Labels = view.HeldLabels(s.Sandboxes[i].Labels, s.Memory.Controls.Holds)
 	}
 	return s, nil

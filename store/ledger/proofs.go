@@ -63,6 +63,9 @@ func proofReadings(c *reconcile.Controls, now time.Time, seals *protocol.Seals) 
 	return []reading{
 		each("proofs", nil, scanProof, func(p proofRow) { seals.AddProof(c, p.Proof, p.seal) }),
 		each("arms", nil, scanArm, func(a armRow) { seals.AddArm(c, a.ArmRequest) }),
+		each("learned", pgx.StrictNamedArgs{"rules": reconcile.RuleNames}, scanLearned, func(l learnedRow) {
+			seals.AddLearned(c, l.Learned, l.seal)
+		}),
 		each("proof_grace", pgx.StrictNamedArgs{"now": now}, scanGrace, func(g grace) { c.Grace[g.rule] = g.until }),
 	}
 }
@@ -137,6 +140,7 @@ func (g *Ledger) Observed(ctx context.Context, sums map[string]string) ([]reconc
 		return nil, err
 	}
 	var out []reconcile.Observed
+	var groups []ruleGroup
 	rules := reconcile.SortedKeys(sums)
 	err = pgx.BeginFunc(ctx, g.pool, func(tx pgx.Tx) error {
 		_, err := exec(ctx, tx, "observed_note", pgx.StrictNamedArgs{"now": now, "rules": rules,
@@ -144,10 +148,21 @@ func (g *Ledger) Observed(ctx context.Context, sums map[string]string) ([]reconc
 		if err != nil {
 			return err
 		}
-		out, err = all(ctx, tx, "observed", pgx.StrictNamedArgs{
-			"from": now.Add(-reconcile.ProofFresh), "followed": now.Add(-reconcile.WatchFor)}, scanObserved)
+		window := pgx.StrictNamedArgs{"from": now.Add(-reconcile.ProofFresh), "followed": now.Add(-reconcile.WatchFor)}
+		if out, err = all(ctx, tx, "observed", window, scanObserved); err != nil {
+			return err
+		}
+		groups, err = all(ctx, tx, "observed_groups", window, scanLabels)
 		return err
 	})
+	for i := range out {
+		for _, g := range groups {
+			if g.rule == out[i].Rule {
+				out[i].Groups = append(out[i].Groups, g.LabelGroup)
+			}
+		}
+		out[i].Groups = reconcile.Telling(out[i].Groups)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("count what rules would have done: %w", err)
 	}

@@ -18,10 +18,15 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 	if err != nil {
 		return nil, err
 	}
-	rules := protocol.Reports{}
-	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return read(ctx, tx, reportReadings(rules, now, since)) })
+	rules, groups := protocol.Reports{}, map[string][]reconcile.LabelGroup{}
+	err = g.inSnapshot(ctx, func(tx pgx.Tx) error {
+		return read(ctx, tx, append(reportReadings(rules, now, since), provenReadings(rules, groups, now.Add(-since))...))
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read report of the last %s: %w", since, err)
+	}
+	for rule, all := range groups {
+		rules.Of(rule).Groups = reconcile.Telling(all)
 	}
 	return rules.Sorted(), nil
 }

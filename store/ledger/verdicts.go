@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -72,7 +73,17 @@ func putVerdicts(vs []reconcile.Verdict) write {
 		"enforced":   column(vs, func(v verdict) bool { return v.Enforced }),
 		"costs":      column(vs, func(v verdict) float64 { return v.Cost }),
 		"per_hour":   column(vs, func(v verdict) float64 { return v.PerHour }),
+		"labels":     column(vs, func(v verdict) string { return labelsText(v.Kinds) }),
 	}}
+}
+
+// labelsText is a list of labels as JSON: an array of arrays of different lengths is none in SQL.
+func labelsText(labels []string) string {
+	text, err := json.Marshal(column(labels, clean))
+	if err != nil {
+		return "[]" // unreachable: texts are JSON
+	}
+	return string(text)
 }
 
 func putFalsePositives(rs []reconcile.FalsePositive) write {

@@ -26,7 +26,7 @@ func (g *tables) controls(now time.Time) reconcile.Controls {
 	c := reconcile.Controls{
 		Modes: maps.Clone(g.modes), Lowered: maps.Clone(g.lowered), Breakers: maps.Clone(g.breakers),
 		Incidents: g.openIncidents(), Arms: maps.Clone(g.arms), Grace: map[string]time.Time{},
-		Proofs: slices.Clone(g.proofs),
+		Proofs: slices.Clone(g.proofs), Learned: slices.Clone(g.learned),
 	}
 	for rule, until := range g.grace {
 		if until.After(now) {

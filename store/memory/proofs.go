@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // Arm lets a rule act unproven.
@@ -44,6 +45,23 @@ func (g *Ledger) SaveProofs(ctx context.Context, kind reconcile.ProofKind, proof
 		slices.SortFunc(g.proofs, func(a, b reconcile.Proof) int {
 			return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Kind, b.Kind))
 		})
+		return nil
+	})
+}
+
+// SaveLearned keeps the thresholds of rules, in the place of all that was known of each.
+func (g *Ledger) SaveLearned(ctx context.Context, all []reconcile.Learned) error {
+	return g.locked(ctx, func(now time.Time) error {
+		for i := range all {
+			g.learned = slices.DeleteFunc(g.learned, func(l reconcile.Learned) bool { return l.Rule == all[i].Rule })
+		}
+		g.learned = append(g.learned, all...)
+		slices.SortFunc(g.learned, func(a, b reconcile.Learned) int {
+			return cmp.Or(cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Class, b.Class))
+		})
+		for _, e := range protocol.LearnedEvents(all, now) {
+			g.tell(e)
+		}
 		return nil
 	})
 }

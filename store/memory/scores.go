@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -58,6 +60,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 		g.reportVerdicts(rules, now, now.Add(-since))
 		g.reportFindings(rules, now.Add(-since))
 		g.reportSaved(rules, now, now.Add(-since))
+		g.reportGroups(rules, now.Add(-since))
 		return nil
 	})
 	if err != nil {
@@ -190,4 +193,33 @@ func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool)
 		}
 	}
 	return own, asked, other
+}
+
+// reportGroups counts what each rule came to by the labels of the sandboxes.
+func (g *tables) reportGroups(rules protocol.Reports, from time.Time) {
+	type place struct{ rule, label, subject string }
+	wrong := map[place]bool{}
+	for _, v := range g.verdicts {
+		for _, label := range v.Kinds {
+			if at := (place{v.Rule, label, v.Subject}); v.At.After(from) {
+				wrong[at] = wrong[at] || !v.FalsePositiveAt.IsZero()
+			}
+		}
+	}
+	groups := map[string]map[string]reconcile.LabelGroup{}
+	for at, is := range wrong {
+		if groups[at.rule] == nil {
+			groups[at.rule] = map[string]reconcile.LabelGroup{}
+		}
+		one := groups[at.rule][at.label]
+		one.Label = at.label
+		one.Subjects++
+		if is {
+			one.FalsePositives++
+		}
+		groups[at.rule][at.label] = one
+	}
+	for rule, byLabel := range groups {
+		rules.Of(rule).Groups = reconcile.Telling(slices.Collect(maps.Values(byLabel)))
+	}
 }

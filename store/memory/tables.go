@@ -93,6 +93,7 @@ type requestTable struct {
 	lastRequest int64
 	breakers    map[string]reconcile.Breaker
 	proofs      []reconcile.Proof
+	learned     []reconcile.Learned
 	arms        map[string]reconcile.Arm
 	grace       map[string]time.Time
 }

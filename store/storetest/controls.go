@@ -71,6 +71,22 @@ var controls = map[string]func(*bench){
 		b.equal("proofs", b.controls().Proofs, []reconcile.Proof{proof("errored", "all", backtest, 1),
 			proof("orphan", "all", backtest, 5), proof("orphan", "all", observed, 4)})
 	},
+	"what is learned of a rule takes the place of what was before, and who moved is told": func(b *bench) {
+		learned := func(rule, class string, after, from time.Duration, at time.Time) reconcile.Learned {
+			return reconcile.Learned{Rule: rule, Class: class, After: after, Target: after, From: from, Samples: 400, Dead: 0.03, Sum: "s",
+				At: at, Line: "auto: " + class}
+		}
+		save := func(all ...reconcile.Learned) { b.must(b.SaveLearned(b.Context(), all)) }
+		save(learned("inactive", "all", time.Minute, 0, noon), learned("orphan", "all", time.Hour, time.Minute, noon),
+			learned("orphan", "template=x", 2*time.Hour, 0, noon))
+		later := noon.Add(time.Hour)
+		save(learned("orphan", "all", 1500*time.Millisecond, time.Hour, later))
+		save()
+		b.equal("learned", b.controls().Learned, []reconcile.Learned{learned("inactive", "all", time.Minute, 0, noon),
+			learned("orphan", "all", 1500*time.Millisecond, time.Hour, later)})
+		b.equal("lines", b.told("rule:orphan"), []string{"threshold of all by sandkeeper: auto: all",
+			"threshold of all by sandkeeper: auto: all"})
+	},
 	"a mode is never raised": func(b *bench) {
 		if err := b.SetMode(b.Context(), "orphan", reconcile.Enforce, by); err == nil {
 			b.Error("mode enforce was set in the ledger")

@@ -42,6 +42,28 @@ var reports = map[string]func(*bench){
 			{Rule: "heartbeat-lost", Verdicts: 6, Acted: 1, Subjects: 5, FalsePositives: 4, Examples: numberless(want)},
 		})
 	},
+	"what false positives have in common": func(b *bench) {
+		kinds := func(subject, kind string) reconcile.Verdict {
+			v := b.dead("orphan", subject)
+			v.Kinds = []string{"app=x", "type=" + kind}
+			return v
+		}
+		b.pass(reconcile.Record{Verdicts: []reconcile.Verdict{kinds("a", "spec"), kinds("b", "spec"), kinds("c", "other"),
+			kinds("b", "spec"), b.dead("errored", "d")}})
+		for _, v := range b.recall().Verdicts {
+			if v.Subject == reconcile.TaskSubject("a") || v.Subject == reconcile.TaskSubject("b") {
+				b.regretted(v.Number)
+			}
+		}
+		for _, r := range b.report(time.Hour) {
+			want := []reconcile.LabelGroup(nil)
+			if r.Rule == "orphan" {
+				want = []reconcile.LabelGroup{{Label: "type=spec", Subjects: 2, FalsePositives: 2},
+					{Label: "app=x", Subjects: 3, FalsePositives: 2}}
+			}
+			b.equal(r.Rule, r.Groups, want)
+		}
+	},
 	"findings that resolved without anything of ours, and since when there are any": func(b *bench) {
 		one, two := found("errored", "a"), found("errored", "b")
 		b.pass(reconcile.Record{Findings: []reconcile.Finding{one, two, found("looping", "c")}})

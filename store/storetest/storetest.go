@@ -30,6 +30,7 @@ type Ledger interface {
 	Arm(ctx context.Context, rule string, by reconcile.Attribution) error
 	Disarm(ctx context.Context, rule string, by reconcile.Attribution) error
 	SaveProofs(ctx context.Context, kind reconcile.ProofKind, proofs []reconcile.Proof) error
+	SaveLearned(ctx context.Context, all []reconcile.Learned) error
 	Pause(ctx context.Context, p reconcile.Pause) error
 	Resume(ctx context.Context, scope string, by reconcile.Attribution) error
 	Hold(ctx context.Context, h reconcile.Hold) (int64, error)

@@ -25,6 +25,9 @@ type kindColumn struct{ Name, SQL string }
 // presetKinds are the columns by which the platforms of the presets tell kinds of tasks apart.
 var presetKinds = map[string]string{omoiosName: "task_type", codingAgentName: "selected_agent"}
 
+// PresetKind is the column by which a preset's platform tells kinds of tasks apart; "" where there is none.
+func PresetKind(preset string) string { return presetKinds[preset] }
+
 // kindColumn is the column that an override of the config asks for, else the preset's; none where it cannot be read.
 func (c *Compiled) kindColumn(ctx context.Context, tx pgx.Tx) (kindColumn, error) {
 	name := presetKinds[c.mapping.Preset]

@@ -64,6 +64,7 @@ type Rule struct {
 
 // RulesOf are all rules in their order, as the policy and the ledger set them.
 func RulesOf(o *reconcile.Overview, p *reconcile.Policy) []Rule {
+	p = p.WithLearned(&o.Controls)
 	out := make([]Rule, 0, len(reconcile.RuleNames))
 	for _, name := range reconcile.RuleNames {
 		out = append(out, ruleOf(o, p, name))

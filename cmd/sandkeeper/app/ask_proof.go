@@ -51,7 +51,7 @@ func (a *App) Disarm(ctx context.Context, rule string, by *Request) (string, err
 	now, errNow := a.Ledger.Now(ctx)
 	c, errC := a.Ledger.Controls(ctx)
 	if errNow == nil && errC == nil && !p.Proof.Off() {
-		said += "; " + p.Standing(&c, now, rule).Line
+		said += "; " + p.WithLearned(&c).Standing(&c, now, rule).Line
 	}
 	return said, nil
 }

@@ -25,10 +25,11 @@ var errLong = errors.New("the history takes longer to read than it may")
 // observed, and keeps them in the ledger. It takes at most so long, and does nothing while another process does it.
 // Without a proof a rule is held, so an error harms nothing; it is logged.
 func (a *App) Prove(ctx context.Context, within time.Duration) {
-	if a.Config.Proof.Off {
+	config := a.Config.Policy()
+	if a.Config.Proof.Off && len(config.Auto) == 0 {
 		return
 	}
-	p := &proving{App: a, policy: a.Config.Policy(), within: within, holder: holder()}
+	p := &proving{App: a, config: &config, policy: &config, within: within, holder: holder()}
 	alone, err := a.Ledger.TakeProving(ctx, p.holder, proveTTL)
 	if err == nil && alone {
 		err = p.all(ctx)
@@ -42,12 +43,15 @@ func (a *App) Prove(ctx context.Context, within time.Duration) {
 // A proving is one making of proofs.
 type proving struct {
 	*App
-	policy   reconcile.Policy
+	config   *reconcile.Policy
+	policy   *reconcile.Policy // the config's, with the thresholds that were learned
 	within   time.Duration
 	holder   string // of the right to read the history
 	taken    time.Time
 	controls reconcile.Controls
-	now      time.Time // ledger's
+	now      time.Time           // ledger's
+	tasksNow time.Time           // of the task database, when its history was read last
+	learned  []reconcile.Learned // not saved yet
 }
 
 // drop gives the right up, also while the process is being stopped.
@@ -75,7 +79,12 @@ func (p *proving) all(ctx context.Context) (err error) {
 	if p.controls, err = p.Ledger.Controls(ctx); err != nil {
 		return err
 	}
-	return errors.Join(p.observed(ctx), p.replayed(ctx))
+	err = p.learn(ctx)
+	p.policy = p.config.WithLearned(&p.controls)
+	if p.config.Proof.Off() {
+		return errors.Join(err, p.saveLearned(ctx))
+	}
+	return errors.Join(err, p.observed(ctx), p.replayed(ctx), p.saveLearned(ctx))
 }
 
 // observed keeps what was observed of each rule, where that has changed.
@@ -96,7 +105,7 @@ func (p *proving) observed(ctx context.Context) error {
 			continue
 		}
 		before := p.before(seen[i].Rule)
-		one := backtest.Watched(&p.policy, &seen[i], before, p.now)
+		one := backtest.Watched(p.policy, &seen[i], before, p.now)
 		same := before != nil && before.Sum == one.Sum && before.Samples == one.Samples &&
 			before.FalsePositives == one.FalsePositives && before.Upper == one.Upper
 		if !same || one.MadeAt.Sub(before.MadeAt) > 24*time.Hour {
@@ -120,27 +129,24 @@ func (p *proving) before(rule string) *reconcile.Proof {
 
 // replayed holds the rules that lack a proof against the history.
 func (p *proving) replayed(ctx context.Context) error {
-	rules := backtest.Due(&p.policy, &p.controls, p.now)
+	rules := backtest.Due(p.policy, &p.controls, p.now)
 	if len(rules) == 0 || p.Tasks == nil {
 		return nil
 	}
 	began := time.Now()
-	p.taken = began
-	var err error
-	for i, span := range proofSpans {
-		within := p.within * time.Duration(len(proofSpans)-i) / time.Duration(len(proofSpans)+1)
-		var results []backtest.Result
-		if results, err = p.read(ctx, rules, span, within); err != nil {
-			if errors.Is(err, errLong) {
-				continue
-			}
-			return err
-		}
-		proofs := backtest.Proofs(&p.policy, results, p.now, time.Since(began))
-		p.tell(ctx, proofs)
-		return p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, proofs)
+	replay, err := p.read(ctx, p.policy, rules)
+	switch {
+	case errors.Is(err, errLong):
+		return p.tooLong(ctx, rules, err)
+	case err != nil:
+		return err
 	}
-	return p.tooLong(ctx, rules, err)
+	results := replay.Results(nil, rules...)
+	proofs := backtest.Proofs(p.policy, results, p.now, time.Since(began))
+	p.tell(ctx, proofs)
+	// A threshold that moved counts together with its own proof.
+	return errors.Join(p.saveLearned(ctx), p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, proofs),
+		p.Ledger.SaveCurves(ctx, backtest.Curves(results, p.now)))
 }
 
 // tooLong keeps that the history of rules could not be read, so that it is not tried each time.
@@ -155,16 +161,35 @@ func (p *proving) tooLong(ctx context.Context, rules []string, why error) error 
 	return errors.Join(why, p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, out))
 }
 
-// read plays the history of a span to the rules.
-func (p *proving) read(ctx context.Context, rules []string, span, within time.Duration) ([]backtest.Result, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, within, errLong)
+// read plays as much of the history to the rules as can be read in the time.
+func (p *proving) read(ctx context.Context, policy *reconcile.Policy, rules []string) (*backtest.Replay, error) {
+	p.taken = time.Now()
+	for i, span := range proofSpans {
+		within := p.within * time.Duration(len(proofSpans)-i) / time.Duration(len(proofSpans)+1)
+		replay, err := p.readSpan(ctx, policy, rules, historySpan{span, within})
+		if !errors.Is(err, errLong) {
+			return replay, err
+		}
+	}
+	return nil, errLong
+}
+
+// A historySpan is how far back a history is read, and for how long.
+type historySpan struct{ back, within time.Duration }
+
+// readSpan plays the history of a span to the rules.
+func (p *proving) readSpan(
+	ctx context.Context, policy *reconcile.Policy, rules []string, span historySpan,
+) (*backtest.Replay, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, span.within, errLong)
 	defer cancel()
 	clock, err := p.Tasks.Clock(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("hold rules against the history: %w", err)
 	}
-	since := clock.Now.Add(-span)
-	replay := backtest.New(&p.policy, since, clock.Now, rules...)
+	since := clock.Now.Add(-span.back)
+	p.tasksNow = clock.Now
+	replay := backtest.New(policy, since, clock.Now, rules...)
 	err = p.Tasks.History(ctx, tasks.HistoryRead{Since: since, Share: proveShare,
 		Seen: func(tasks.HistorySeen) { p.keep(ctx) }}, replay.Add)
 	if err != nil && errors.Is(context.Cause(ctx), errLong) {
@@ -173,7 +198,7 @@ func (p *proving) read(ctx context.Context, rules []string, span, within time.Du
 	if err != nil {
 		return nil, fmt.Errorf("hold rules against the history: %w", err)
 	}
-	return replay.Results(nil, rules...), nil
+	return replay, nil
 }
 
 // tell logs what became of proofs of all that a rule judges.

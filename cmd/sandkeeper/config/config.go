@@ -126,6 +126,7 @@ func (c *Config) Policy() reconcile.Policy {
 		Providers: make(map[string]reconcile.ProviderPolicy, len(c.Providers)),
 		Tasks:     c.tasksPolicy(),
 		Proof:     c.proofPolicy(),
+		Auto:      c.autoRules(),
 	}
 	for _, entry := range c.Providers {
 		p.Providers[entry.Name] = entry.policy()

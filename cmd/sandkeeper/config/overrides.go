@@ -66,5 +66,8 @@ func (c *Config) attrs() []string {
 			}
 		}
 	}
+	if kind := c.kindAttr(); kind != "" && len(columns) == 0 {
+		columns[kind] = true
+	}
 	return slices.Sorted(maps.Keys(columns))
 }

@@ -30,10 +30,10 @@ func (c *Config) checkProof(r *report) {
 
 // proofPolicy is what is asked of rules, with what a proof was made for. Without it nothing is asked of them.
 func (c *Config) proofPolicy() reconcile.ProofPolicy {
-	if c.Proof.Off {
-		return reconcile.ProofPolicy{}
+	var out reconcile.ProofPolicy
+	if !c.Proof.Off {
+		out = reconcile.ProofPolicy{FalsePositives: float64(c.Proof.FalsePositives), Samples: c.Proof.Samples}
 	}
-	out := reconcile.ProofPolicy{FalsePositives: float64(c.Proof.FalsePositives), Samples: c.Proof.Samples}
 	if !c.Tasks.None {
 		out.Mapping = sumOf(c.Mapping().WithPreset())
 	}

@@ -172,7 +172,7 @@ func typeWords(f reflect.StructField) string {
 
 func scalarWords(t reflect.Type) string {
 	known := map[reflect.Type]string{
-		reflect.TypeFor[time.Duration](): "duration", reflect.TypeFor[Percent](): "percentage", reflect.TypeFor[Rate](): "rate",
+		reflect.TypeFor[time.Duration](): "duration", reflect.TypeFor[Threshold](): "duration or `auto`", reflect.TypeFor[Percent](): "percentage", reflect.TypeFor[Rate](): "rate",
 		reflect.TypeFor[CronLine](): "cron line", reflect.TypeFor[reconcile.Mode](): "one of `off`, `observe`, `enforce`",
 		reflect.TypeFor[bool](): "`true` or `false`", reflect.TypeFor[int](): "whole number", reflect.TypeFor[float64](): "number",
 	}
@@ -252,7 +252,7 @@ func (r *reference) example(key string, f reflect.StructField) string {
 		return first
 	}
 	known := map[reflect.Type]string{
-		reflect.TypeFor[time.Duration](): "10m", reflect.TypeFor[Percent](): "10%", reflect.TypeFor[Rate](): "20/s",
+		reflect.TypeFor[time.Duration](): "10m", reflect.TypeFor[Threshold](): "10m", reflect.TypeFor[Percent](): "10%", reflect.TypeFor[Rate](): "20/s",
 		reflect.TypeFor[CronLine](): `"@every 1m"`, reflect.TypeFor[reconcile.Mode](): "enforce", reflect.TypeFor[bool](): "true",
 		reflect.TypeFor[int](): "20", reflect.TypeFor[float64](): "0.08",
 	}

@@ -15,8 +15,8 @@ import (
 type RuleConfig struct {
 	// What the rule may do.
 	Mode reconcile.Mode `yaml:"mode"`
-	// Threshold.
-	After time.Duration `yaml:"after"`
+	// Threshold; auto: the smallest that the platform's own history allows, computed again each day.
+	After Threshold `yaml:"after"`
 	// Percent of the subjects, by a stable hash, that may be acted on.
 	Rollout int `yaml:"rollout"`
 	// What repairs a finding.
@@ -101,9 +101,11 @@ func (k ruleCheck) settings(given RuleConfig, p reconcile.RulePolicy) reconcile.
 	if k.has("mode") || given.Mode != "" {
 		p.Mode = given.Mode
 	}
-	if k.has("after") {
-		p.After = given.After
-		k.checkAfter("after", given.After)
+	if k.has("after") && given.After == AutoThreshold {
+		k.checkAuto(p.After)
+	} else if k.has("after") {
+		p.After = time.Duration(given.After)
+		k.checkAfter("after", p.After)
 	} else if k.spec.Must && p.Mode != reconcile.Off {
 		k.fail(k.key, "has no threshold of its own", "give after")
 	}

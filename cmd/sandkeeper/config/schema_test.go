@@ -129,6 +129,10 @@ func textSchema(t reflect.Type) *jsonschema.Schema {
 		return withVariable(&jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 			{Type: "string", Pattern: `^([0-9]+d)?([0-9.]+(ns|us|µs|ms|s|m|h))*$`}, {Const: 0},
 		}})
+	case reflect.TypeFor[Threshold]():
+		return withVariable(&jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+			{Type: "string", Pattern: `^([0-9]+d)?([0-9.]+(ns|us|µs|ms|s|m|h))*$`}, {Enum: []any{0, autoWord}},
+		}})
 	case reflect.TypeFor[Percent]():
 		return withVariable(&jsonschema.Schema{AnyOf: []*jsonschema.Schema{
 			{Type: "string", Pattern: `^[0-9.]+ *%$`}, {Type: "number", ExclusiveMinimum: "0", ExclusiveMaximum: "1"},

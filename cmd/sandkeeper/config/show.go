@@ -270,7 +270,9 @@ func (s *settings) rules() {
 		if usual.After != spec.Default.After {
 			from = "preset " + firstOf(s.c.Tasks.Preset, shape)
 		}
-		if p.After > 0 {
+		if s.c.auto(spec.Name) {
+			s.rule(spec, "after", autoWord, from)
+		} else if p.After > 0 {
 			s.rule(spec, "after", text.Exact(p.After), from)
 		}
 		s.rule(spec, "remedy", string(p.Remedy), "default")

@@ -39,6 +39,7 @@ var textParsers = map[reflect.Type]func(string) (any, *misfit){
 	reflect.TypeFor[int]():              textParser(parseInt),
 	reflect.TypeFor[float64]():          textParser(parseNumber),
 	reflect.TypeFor[time.Duration]():    textParser(parseDuration),
+	reflect.TypeFor[Threshold]():        textParser(parseThreshold),
 	reflect.TypeFor[Percent]():          textParser(parsePercent),
 	reflect.TypeFor[Rate]():             textParser(parseRate),
 	reflect.TypeFor[CronLine]():         textParser(parseCronLine),
@@ -65,6 +66,7 @@ var (
 // typeExamples are how values of these types are written.
 var typeExamples = map[reflect.Type]string{
 	reflect.TypeFor[time.Duration]():    "like 30s, 5m or 30d",
+	reflect.TypeFor[Threshold]():        "like 30s, 5m, 30d or auto",
 	reflect.TypeFor[Percent]():          "like 10%",
 	reflect.TypeFor[Rate]():             "like 20/s",
 	reflect.TypeFor[CronLine]():         `like "@every 15s"`,

@@ -2,14 +2,18 @@
 WITH put AS (
     INSERT INTO sandkeeper.verdicts (
         rule, subject, task, provider, sandbox, template, region, worker, error, signature, reason,
-        at, began, late_us, task_at, sign, attempt, enforced, cost, per_hour)
-    SELECT *
+        at, began, late_us, task_at, sign, attempt, enforced, cost, per_hour, labels)
+    SELECT rule, subject, task, provider, sandbox, template, region, worker, error, signature, reason,
+        at, began, late_us, task_at, sign, attempt, enforced, cost, per_hour,
+        ARRAY(SELECT jsonb_array_elements_text(labels))
     FROM unnest(
         @rules::text[], @subjects::text[], @tasks::text[], @providers::text[], @sandboxes::text[],
         @templates::text[], @regions::text[], @workers::text[], @errors::text[], @signatures::text[],
         @reasons::text[], @at::timestamptz[], @began::timestamptz[], @late::bigint[], @task_at::timestamptz[],
         @signs::timestamptz[], @attempts::bigint[], @enforced::boolean[], @costs::double precision[],
-        @per_hour::double precision[])
+        @per_hour::double precision[], @labels::jsonb[]) AS u (
+        rule, subject, task, provider, sandbox, template, region, worker, error, signature, reason,
+        at, began, late_us, task_at, sign, attempt, enforced, cost, per_hour, labels)
     RETURNING rule, provider, enforced
 ), armable AS (
     INSERT INTO sandkeeper.armings (rule) SELECT DISTINCT rule FROM put ORDER BY 1 ON CONFLICT DO NOTHING

@@ -1,0 +1,63 @@
+package reconcile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// What is kept of a sandbox's labels to tell kinds apart.
+const (
+	mostKinds    = 8
+	longestLabel = 40
+)
+
+// KindsOf are the labels of the sandbox, as key=value and in order, that may say what kind it is: short ones, and none
+// that holds an id of its own.
+func (s *Sandbox) KindsOf() (kinds []string) {
+	for _, key := range SortedKeys(s.Labels) {
+		value := s.Labels[key]
+		own := value == "" || value == s.ID || value == s.Name || value == s.Task || value == s.SandboxKey
+		if own || len(key) > longestLabel || len(value) > longestLabel || len(kinds) == mostKinds {
+			continue
+		}
+		kinds = append(kinds, text.Line(key+"="+value))
+	}
+	return kinds
+}
+
+// A LabelGroup is what a rule would have done to the sandboxes with a label.
+type LabelGroup struct {
+	Label                    string // key=value
+	Subjects, FalsePositives int
+}
+
+// String says it for people.
+func (g LabelGroup) String() string {
+	return fmt.Sprintf("%d of %d with %s lived or were used afterwards", g.FalsePositives, g.Subjects,
+		text.Clip(g.Label, 2*longestLabel))
+}
+
+// MostGroups is how many labels of a rule are shown.
+const MostGroups = 3
+
+// Telling are the groups that say most: with the most false positives, then the fewest others.
+func Telling(groups []LabelGroup) []LabelGroup {
+	groups = slices.DeleteFunc(slices.Clone(groups), func(g LabelGroup) bool { return g.FalsePositives == 0 })
+	slices.SortFunc(groups, func(a, b LabelGroup) int {
+		switch {
+		case a.FalsePositives != b.FalsePositives:
+			return b.FalsePositives - a.FalsePositives
+		case a.Subjects != b.Subjects:
+			return a.Subjects - b.Subjects
+		case a.Label < b.Label:
+			return -1
+		}
+		return 1
+	})
+	if len(groups) == 0 {
+		return nil
+	}
+	return slices.Clip(groups[:min(len(groups), MostGroups)])
+}

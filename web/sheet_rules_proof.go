@@ -1,0 +1,38 @@
+package web
+
+import (
+	"strconv"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/chart"
+)
+
+// curveBlock is the picture of a rule's last backtest.
+func (s *model) curveBlock(c *reconcile.Curve) block {
+	return block{Title: "The last backtest", Aside: ago(c.At, s.Now).Text, Chart: chart.Thresholds(CurveOf(c))}
+}
+
+// CurveOf is a backtest as it is drawn.
+func CurveOf(c *reconcile.Curve) *chart.Curve {
+	out := &chart.Curve{Title: c.Rule, Text: strconv.Itoa(c.FalsePositives) + " false positives of " +
+		strconv.Itoa(c.Samples) + " tasks at " + text.Exact(c.After) + ", at most " +
+		strconv.FormatFloat(100*c.Upper, 'g', 2, 64) + "%", Set: c.After, Keeps: c.Suggested, Words: text.Duration}
+	for _, p := range c.Points {
+		out.Points = append(out.Points, chart.CurvePoint{After: p.After, Delay: p.Delay, Rate: p.Rate, Upper: p.Upper})
+	}
+	return out
+}
+
+// groupsGrid says what the false positives of a rule have in common; nil when nothing is known of it.
+func groupsGrid(r *reconcile.RuleReport) *grid {
+	if len(r.Groups) == 0 {
+		return nil
+	}
+	g := &grid{Heads: []string{"label", "lived or used afterwards", "of"}}
+	for _, one := range r.Groups {
+		g.Rows = append(g.Rows, row{Key: "label " + one.Label, Cells: []cell{said(text.Plain(one.Label, mostName)),
+			number(one.FalsePositives), number(one.Subjects)}})
+	}
+	return g
+}
