@@ -50,7 +50,7 @@ func TestDashboardFollowsGrafanasSchema(t *testing.T) {
 
 // follows is what Grafana's types have to say against a dashboard.
 func follows(text []byte) error {
-	var d grafana.Dashboard
+	var d grafana.Dashboard //nolint:staticcheck // the classic form, which every Grafana imports
 	err := d.UnmarshalJSONStrict(text)
 	var wrong cog.BuildErrors
 	if errors.As(err, &wrong) && len(wrong) == 0 {

@@ -42,12 +42,6 @@ func (d *desk) count() int {
 	return d.calls
 }
 
-func (d *desk) fail(err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.err = err
-}
-
 func (d *desk) set(m reconcile.Measures) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -40,6 +40,32 @@ func TestMetricsAreGood(t *testing.T) {
 	promtool(t, text, "check", "metrics")
 }
 
+// TestLabelsAreFew: a label is one of these, whose values the config, the code or a bound of ours limit; none is the id
+// of a task, a sandbox or an action.
+func TestLabelsAreFew(t *testing.T) {
+	bounded := []string{
+		"by", "call", "code", "goversion", "installation", "kind", "le", "level", "mode", "outcome", "phase", "pool", "provider",
+		"quota", "receiver", "rule", "scope", "source", "state", "step", "template", "tenant", "version", "why",
+	}
+	o := options()
+	o.Local = NewLocal()
+	o.Local.Request("daytona", "list", "200", time.Second)
+	o.Local.Phase("full", "listing", time.Second)
+	o.Pools = func() []Pool { return []Pool{{Name: "ledger", Max: 4}} }
+	o.Refused = func() (int64, int64) { return 1, 1 }
+	m, seen := full(), map[string]bool{}
+	m.Shielded = []reconcile.Shielded{{Tenant: "acme", By: "freeze", Count: 1}}
+	text, _ := scrape(t, Handler(&desk{says: m}, o))
+	for _, series := range regexp.MustCompile(`(?m)^sandkeeper_\w+{(.*)} `).FindAllStringSubmatch(text, -1) {
+		for _, label := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(series[1], -1) {
+			seen[label[1]] = true
+		}
+	}
+	if got := slices.Sorted(maps.Keys(seen)); !slices.Equal(got, bounded) {
+		t.Errorf("labels %q, want %q: a new one needs a bound, see TestBounded", got, bounded)
+	}
+}
+
 // A rule is one of rules.yaml.
 type rule struct {
 	Record, Alert, Expr, For string

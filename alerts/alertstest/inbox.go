@@ -41,7 +41,8 @@ func (b *Inbox) Alertmanager(t testing.TB, config, wait string) string {
 		name = "alertmanager"
 	}
 	run(t, filepath.Join(folder, "log"), Program(t, name), "--config.file="+file,
-		"--storage.path="+filepath.Join(folder, "data"), "--web.listen-address="+address, "--cluster.listen-address=", "--log.level=warn")
+		"--storage.path="+filepath.Join(folder, "data"), "--web.listen-address="+address,
+		"--cluster.listen-address=", "--log.level=warn")
 	return address
 }
 

@@ -54,7 +54,7 @@ func run(t testing.TB, logFile, name string, args ...string) {
 // free is an address on which nobody listens.
 func free(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,8 @@ func (s Setup) Prometheus(t testing.TB) *Prometheus {
 	t.Helper()
 	folder := t.TempDir()
 	config := fmt.Sprintf(`{global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s},
-rule_files: [rules.yaml], scrape_configs: [{job_name: sandkeeper, static_configs: [{targets: ["%s"]}]}]`, strings.Join(s.Targets, `", "`))
+rule_files: [rules.yaml], scrape_configs: [{job_name: sandkeeper, static_configs: [{targets: ["%s"]}]}]`,
+		strings.Join(s.Targets, `", "`))
 	if s.Alertmanager != "" {
 		config += fmt.Sprintf(`, alerting: {alertmanagers: [{static_configs: [{targets: ["%s"]}]}]}`, s.Alertmanager)
 	}

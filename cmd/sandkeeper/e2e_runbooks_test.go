@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
@@ -44,7 +45,7 @@ func TestRunbooksInALivingWorld(t *testing.T) {
 			n.runs(name, line)
 		}
 	}
-	if len(n.typed) < 30 {
+	if len(n.typed) < 25 {
 		t.Errorf("%d different commands were run: they are written in a way that this test does not see", len(n.typed))
 	}
 }
@@ -87,7 +88,8 @@ func (n *night) types(where string, words []string) {
 		ids = ids[1:]
 	}
 	for _, id := range ids {
-		if key := strings.Join(args, " ") + id; !n.typed[key] {
+		key, _, _ := strings.Cut(strings.Join(args, " "), " --reason ")
+		if key += fmt.Sprint(slices.Contains(args, "--reason"), id); !n.typed[key] { // whatever the reason
 			n.typed[key] = true
 			n.try(where, args, id)
 		}

@@ -123,6 +123,11 @@ func TestMoneyIsTheTrueBill(t *testing.T) {
 				}
 			}
 			near("saved", i.cleanUps(func(r *reconcile.RuleReport) float64 { return r.Saved }), platform.USD(gone))
+			saved := 0.0
+			for _, m := range i.says.Saved {
+				saved += m.USD
+			}
+			near("saved within a day", saved, platform.USD(gone))
 			if (gone == 0) != (c.stays || c.leaks == 0) {
 				t.Errorf("leaks are gone for %s", gone)
 			}

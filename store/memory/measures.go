@@ -44,6 +44,7 @@ func (g *tables) measures(now time.Time) reconcile.Measures {
 	m.Actions, m.Overdue = g.actionCounts(now)
 	m.Tallies, _ = g.tallies()
 	m.Notices = g.openNotices()
+	m.Leaking, m.Saved = g.leaking(), g.saved(now, now.Add(-protocol.Window))
 	for _, a := range g.actions {
 		if a.begunAt.After(now.Add(-protocol.Hour)) {
 			m.Spent++

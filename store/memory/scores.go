@@ -59,8 +59,10 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 	err := g.locked(ctx, func(now time.Time) error {
 		g.reportVerdicts(rules, now, now.Add(-since))
 		g.reportFindings(rules, now.Add(-since))
-		g.reportSaved(rules, now, now.Add(-since))
 		g.reportGroups(rules, now.Add(-since))
+		for _, m := range g.saved(now, now.Add(-since)) {
+			rules.Of(m.Rule).Saved += m.USD
+		}
 		return nil
 	})
 	if err != nil {
@@ -112,22 +114,6 @@ func untilFound(v reconcile.Verdict) float64 {
 		return v.Cost
 	}
 	return min(v.Cost, v.PerHour*max(0, v.At.Sub(v.Began).Hours()))
-}
-
-// reportSaved adds what those sandboxes would have cost since they were gone that we ended, for the newest rule that
-// found them.
-func (g *tables) reportSaved(rules protocol.Reports, now, from time.Time) {
-	newest := map[reconcile.Ref]reconcile.Verdict{}
-	for _, v := range g.verdicts {
-		if v.Sandbox != "" {
-			newest[reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}] = v
-		}
-	}
-	for ref, v := range newest {
-		if s := g.sandboxes[ref]; s.GoneByUs && !s.GoneAt.Before(from) && !s.GoneAt.After(now) {
-			rules.Of(v.Rule).Saved += v.PerHour * now.Sub(s.GoneAt).Hours()
-		}
-	}
 }
 
 // costs are what a sandbox cost from a verdict on it until it was gone.

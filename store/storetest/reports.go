@@ -132,6 +132,34 @@ var reports = map[string]func(*bench){
 		b.equal("saved", b.report(24 * time.Hour)[0].Saved, 0.5*2)
 		b.equal("saved in an hour", b.report(time.Hour), []reconcile.RuleReport(nil))
 	},
+	"what leaks cost an hour is measured of those that are found due and still there, each once": func(b *bench) {
+		leak := func(rule, provider, id string, usd float64) (reconcile.Finding, reconcile.Verdict) {
+			f := at(provider, rule, id)
+			f.Due = true
+			return f, reconcile.Verdict{Rule: rule, Subject: f.Subject, Provider: provider, Sandbox: id, At: noon, PerHour: usd}
+		}
+		var r reconcile.Record
+		for _, l := range []struct {
+			rule, provider, id string
+			usd                float64
+		}{{"orphan", "daytona", "a", 0.5}, {"orphan", "daytona", "b", 0.25}, {"over-age", "daytona", "b", 2},
+			{"orphan", "vercel", "a", 4}, {"orphan", "daytona", "gone", 8}, {"orphan", "daytona", "early", 16}} {
+			f, v := leak(l.rule, l.provider, l.id, l.usd)
+			f.Due = l.id != "early"
+			r.Findings, r.Verdicts = append(r.Findings, f), append(r.Verdicts, v)
+			seen := reconcile.SandboxSeen{Ref: reconcile.Ref{Provider: l.provider, ID: l.id}}
+			if l.id == "gone" {
+				seen.GoneAt, seen.GoneByUs = noon, true
+			}
+			r.Sandboxes = append(r.Sandboxes, seen)
+		}
+		b.pass(r)
+		b.clock.move(30 * time.Minute)
+		m := b.measures()
+		b.equal("leaking", m.Leaking, []reconcile.Money{{Rule: "orphan", Provider: "daytona", Count: 1, USD: 0.5},
+			{Rule: "orphan", Provider: "vercel", Count: 1, USD: 4}, {Rule: "over-age", Provider: "daytona", Count: 1, USD: 2}})
+		b.equal("saved", m.Saved, []reconcile.Money{{Rule: "orphan", Provider: "daytona", Count: 1, USD: 4}})
+	},
 	"what a sandbox had cost until it was found counts from what was found": func(b *bench) {
 		b.pass(reconcile.Record{Verdicts: []reconcile.Verdict{
 			{Rule: "orphan", Subject: "sandbox:daytona/a", Provider: "daytona", Sandbox: "a", At: noon, Cost: 3, PerHour: 1},
