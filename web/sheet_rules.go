@@ -175,7 +175,8 @@ func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Compone
 func (s *model) settings(rule string) []pair {
 	p := s.policy.Rules[rule]
 	pairs := []pair{
-		{"mode", s.modeCell(rule)}, {"acts after", s.afterCell(rule, &p)}, {"repairs by", cell{Text: string(s.remedyOf(rule))}},
+		{"mode", s.modeCell(rule)}, {"acts after", s.afterCell(rule, &p)},
+		{"repairs by", cell{Text: string(s.remedyOf(rule))}},
 		{"rollout", cell{Text: fmt.Sprintf("%d %% of subjects", p.Rollout)}},
 	}
 	for _, one := range []struct {

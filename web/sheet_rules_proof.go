@@ -31,7 +31,8 @@ func groupsGrid(r *reconcile.RuleReport) *grid {
 	}
 	g := &grid{Heads: []string{"label", "lived or used afterwards", "of"}}
 	for _, one := range r.Groups {
-		g.Rows = append(g.Rows, row{Key: "label " + one.Label, Cells: []cell{said(text.Plain(one.Label, mostName)),
+		label := text.Plain(one.Label, mostName)
+		g.Rows = append(g.Rows, row{Key: "label " + label, Cells: []cell{said(label),
 			number(one.FalsePositives), number(one.Subjects)}})
 	}
 	return g

@@ -28,7 +28,13 @@ func (s *shown) sheets() map[string]templ.Component {
 	if len(o.Incidents) > 0 {
 		in = o.Incidents[0]
 	}
-	report := reconcile.RuleReport{Rule: "assigned-stale", Verdicts: 81, FalsePositives: 1, Examples: s.life.Verdicts, Cost: 2.5}
+	report := reconcile.RuleReport{Rule: "assigned-stale", Verdicts: 81, FalsePositives: 1, Examples: s.life.Verdicts, Cost: 2.5,
+		Groups: []reconcile.LabelGroup{{Label: "type=" + s.text, Subjects: 12, FalsePositives: 12}},
+		Curve: &reconcile.Curve{Rule: "assigned-stale", At: webtest.Ago(time.Hour), After: 3 * time.Minute, Suggested: 5 * time.Minute,
+			Samples: 400, FalsePositives: 20, Upper: 0.072, Points: []reconcile.CurvePoint{
+				{After: time.Minute, FalsePositives: 80, Rate: 0.2, Upper: 0.24, Delay: time.Minute},
+				{After: 3 * time.Minute, FalsePositives: 20, Rate: 0.05, Upper: 0.072, Delay: 3 * time.Minute},
+				{After: 10 * time.Minute, Rate: 0, Upper: 0.0075, Delay: 10 * time.Minute}}}}
 	chosen := &reconcile.Chosen{State: reconcile.ChosenHeld, Rule: "orphan", HeldBy: s.text, Text: s.text, Author: s.text}
 	findings, actions := append(o.Findings, s.life.Findings...), append(o.Recent, s.life.Actions...)
 	pass := o.Passes[0]

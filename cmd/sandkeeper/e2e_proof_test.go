@@ -94,3 +94,21 @@ func TestDaemonProves(t *testing.T) {
 	a.daemon("run", "--migrate")
 	a.reaches("the stale task failed", func() bool { status, _ := a.state(stale); return status == "failed" })
 }
+
+// TestGraceGoesOn: a rule that acted before there was a gate goes on for its time of grace, says so, and is held after
+// that.
+func TestGraceGoesOn(t *testing.T) {
+	a, stale := gated(t, "")
+	a.must("migrate")
+	a.sql(`INSERT INTO sandkeeper.proof_grace VALUES ('assigned-stale', now() + interval '14 days')`)
+	a.once(0)
+	a.becomes(stale, "failed")
+	if out := a.must("report"); !strings.Contains(out, "it enforced before proofs were asked for, and goes on until ") {
+		t.Errorf("report does not tell of the grace:\n%s", out)
+	}
+	a.sql(`UPDATE sandkeeper.proof_grace SET until = now() - interval '1 second'`)
+	late := a.task(row{status: "assigned", key: "omoios-late", created: 5 * time.Hour, updated: 4 * time.Minute})
+	r := a.once(0)
+	a.becomes(late, "assigned")
+	a.holdsUnproven(r, "not proven on your history: no finished task tells")
+}

@@ -64,7 +64,9 @@ type learning struct {
 // Learn are the thresholds that the history asks for, for all and by class: each the smallest that keeps the bound. One
 // that was learned before moves by at most a quarter, and not while the history changes its nature. Now is of the
 // tasks' clock; who keeps them says when they were computed, and for what.
-func (r *Replay) Learn(rule string, usual time.Duration, before []reconcile.Learned, now time.Time) []reconcile.Learned {
+func (r *Replay) Learn(
+	rule string, usual time.Duration, before []reconcile.Learned, now time.Time,
+) []reconcile.Learned {
 	i := slices.IndexFunc(r.tallies, func(t *tally) bool { return t.rule == rule })
 	if i < 0 {
 		return nil

@@ -322,3 +322,31 @@ func (w *autoWorld) row(all []autoTruth, below int) string {
 		middle(func(t autoTruth) float64 { return float64(t.armed) }), autoDays-autoFirst, text.Exact(last),
 		100*middle(autoTruth.rate), 100*most, below)
 }
+
+// TestCutOffCounts: where sandkeeper began to end clearly more tasks than before, what is left looks as quick as ever,
+// and proves nothing.
+func TestCutOffCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		ours  int // of each ten tasks of the last two days
+		holds bool
+	}{"as many as before": {0, false}, "half of them": {5, true}} {
+		t.Run(name, func(t *testing.T) {
+			p := policy()
+			replay := New(p, day0, day0.Add(30*24*time.Hour), "heartbeat-lost")
+			for i := range 600 {
+				made := day0.Add(time.Duration(i) * time.Hour)
+				l := worked(fmt.Sprint(i), made, reconcile.TaskCompleted, Sign{At: made.Add(time.Minute), Kind: Heartbeat},
+					Sign{At: made.Add(100 * time.Second), Kind: Heartbeat}, Sign{At: made.Add(140 * time.Second), Kind: Heartbeat})
+				if i > 555 && i%10 < c.ours {
+					l.Task.State, l.Task.Error, l.Ended = reconcile.TaskFailed, "silent [sandkeeper a-1]", made.Add(5*time.Minute)
+				}
+				replay.Add((*reconcile.PastTask)(l))
+			}
+			got := resultOf(t, replay, "heartbeat-lost")
+			says := strings.Contains(got.Line, "sandkeeper ended clearly more tasks than before")
+			if got.Proven == c.holds || says != c.holds || strings.Contains(got.Reason, "behaviour changed about") != c.holds {
+				t.Errorf("proven %t, at most %.3f: %s", got.Proven, got.Upper, got.Reason)
+			}
+		})
+	}
+}

@@ -64,7 +64,8 @@ type learnedRow struct {
 func scanLearned(r pgx.Rows) (learnedRow, error) {
 	var l learnedRow
 	var after, target, from int64
-	err := r.Scan(&l.Rule, &l.Class, at(&l.At), &after, &target, &from, &l.Samples, &l.Dead, &l.Frozen, &l.Sum, &l.Line, &l.seal)
+	err := r.Scan(&l.Rule, &l.Class, at(&l.At), &after, &target, &from, &l.Samples, &l.Dead, &l.Frozen, &l.Sum,
+		&l.Line, &l.seal)
 	l.After, l.Target = time.Duration(after)*time.Microsecond, time.Duration(target)*time.Microsecond
 	l.From = time.Duration(from) * time.Microsecond
 	return l, err

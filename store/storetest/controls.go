@@ -73,8 +73,9 @@ var controls = map[string]func(*bench){
 	},
 	"what is learned of a rule takes the place of what was before, and who moved is told": func(b *bench) {
 		learned := func(rule, class string, after, from time.Duration, at time.Time) reconcile.Learned {
-			return reconcile.Learned{Rule: rule, Class: class, After: after, Target: after, From: from, Samples: 400, Dead: 0.03, Sum: "s",
-				At: at, Line: "auto: " + class}
+			return reconcile.Learned{Rule: rule, Class: class, After: after, Target: after, From: from, Samples: 400, Dead: 0.03,
+				Sum: "s",
+				At:  at, Line: "auto: " + class}
 		}
 		save := func(all ...reconcile.Learned) { b.must(b.SaveLearned(b.Context(), all)) }
 		save(learned("inactive", "all", time.Minute, 0, noon), learned("orphan", "all", time.Hour, time.Minute, noon),

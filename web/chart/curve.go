@@ -25,7 +25,11 @@ type CurvePoint struct {
 
 // The measures of the picture.
 const (
-	CurveWide, CurveHigh     = 720, 260
+	CurveWide = 720 // of a curve
+	CurveHigh = 260 // of a curve
+)
+
+const (
 	plotLeft, plotRight      = 70, 640
 	plotTop, plotBottom      = 50, 210
 	colourRate, colourDelay  = "#b3261e", "#1f5fa8"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // learn computes the thresholds that are due, of the rules whose config says `after: auto`. They are kept with the
@@ -16,13 +17,19 @@ func (p *proving) learn(ctx context.Context) error {
 	if len(rules) == 0 || p.Tasks == nil {
 		return nil
 	}
+	p.within /= 2 // the other half is for the proofs
 	policy := backtest.ToLearn(p.config.WithLearned(&p.controls))
 	replay, err := p.read(ctx, policy, rules)
-	if err != nil {
+	long := errors.Is(err, errLong)
+	if err != nil && !long {
 		return errors.Join(errors.New("the thresholds of rules with `after: auto` stay as they are"), err)
 	}
 	for _, rule := range rules {
-		for _, l := range replay.Learn(rule, p.config.Rules[rule].After, p.config.LearnedOf(&p.controls, rule), p.tasksNow) {
+		all := p.unread(rule)
+		if !long {
+			all = replay.Learn(rule, p.config.Rules[rule].After, p.config.LearnedOf(&p.controls, rule), p.tasksNow)
+		}
+		for _, l := range all {
 			l.Sum, l.At = p.config.LearnedSum(rule), p.now
 			p.learned = append(p.learned, l)
 		}
@@ -30,6 +37,22 @@ func (p *proving) learn(ctx context.Context) error {
 	}
 	p.controls.Learned = append(p.controls.Learned, p.learned...)
 	return nil
+}
+
+// unread are the thresholds of a rule whose history takes too long to read: as they were, so that it is not tried
+// each time.
+func (p *proving) unread(rule string) []reconcile.Learned {
+	all := p.config.LearnedOf(&p.controls, rule)
+	if len(all) == 0 {
+		all = []reconcile.Learned{{Rule: rule, Class: reconcile.ProofAll, After: p.config.Rules[rule].After}}
+	}
+	for i := range all {
+		l := &all[i]
+		l.From, l.Frozen = 0, false
+		l.Line = "auto: " + text.Exact(l.After) + " stays: the history takes longer to read than " + text.Exact(p.within) +
+			"; `sandkeeper run` takes its time for it"
+	}
+	return all
 }
 
 // saveLearned keeps what was learned, once, and says what moved.

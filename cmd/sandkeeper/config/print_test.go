@@ -71,6 +71,8 @@ func scalarText(v reflect.Value) (text string, ok bool) {
 		return quotedText(x), true
 	case Secret:
 		return quotedText(x.Reveal()), true
+	case Threshold:
+		return quotedText(x.String()), true
 	case time.Duration:
 		return quotedText(x.String()), true
 	case Percent:

@@ -169,6 +169,8 @@ func shownAs(v reflect.Value) any {
 		return hidden
 	case time.Duration:
 		return text.Exact(x)
+	case Threshold:
+		return x.String()
 	case Percent:
 		return strconv.FormatFloat(float64(x)*100, 'f', -1, 64) + "%"
 	case Rate:

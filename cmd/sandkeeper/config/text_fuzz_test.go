@@ -47,6 +47,10 @@ func FuzzScalars(f *testing.F) {
 
 func outOfBounds(value any) string {
 	switch x := value.(type) {
+	case Threshold:
+		if x != AutoThreshold {
+			return outOfBounds(time.Duration(x))
+		}
 	case time.Duration:
 		if again, bad := parseDuration(text.Exact(x)); bad != nil || again != x {
 			return fmt.Sprintf("shown as %s, which reads as %s", text.Exact(x), again)

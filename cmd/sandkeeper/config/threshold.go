@@ -42,9 +42,12 @@ func (c *Config) Learns() bool { return len(c.autoRules()) > 0 }
 
 // autoRules are the rules whose thresholds are learned.
 func (c *Config) autoRules() map[string]bool {
-	out := map[string]bool{}
+	var out map[string]bool
 	for rule := range c.Rules {
 		if c.auto(rule) {
+			if out == nil {
+				out = map[string]bool{}
+			}
 			out[rule] = true
 		}
 	}
