@@ -78,7 +78,7 @@ func (h HeldBy) Unprovable() bool {
 // Doubtful reports whether a step is held because a row does not prove that the sandbox is ours, for this reason.
 func (h HeldBy) Doubtful(why string) bool {
 	return slices.ContainsFunc(h, func(one Held) bool {
-		return one.Kind == HeldDoubtful && strings.HasPrefix(one.What+one.Reason, why)
+		return one.Kind == HeldDoubtful && one.What == why
 	})
 }
 

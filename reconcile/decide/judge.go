@@ -162,7 +162,7 @@ func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Re
 		//guard:row-no-proof P1
 		if b.Unproven != "" && b.Here && !other {
 			holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: b.Unproven,
-				Reason: fmt.Sprintf(", so sandbox %s is not proven ours", text.Clip(b.ID, 60))})
+				Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
 		}
 	}
 	return holds
