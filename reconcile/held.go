@@ -66,11 +66,19 @@ const UnseenLive = "no pass saw the row that names it while its task was live"
 // UnbelievedClock is why no row proves that a sandbox is ours whose provider's clock is off.
 const UnbelievedClock = "the clock of its provider is not believed, so that nobody knows which of the two is older"
 
+// OlderThanRow is why a row does not prove that a sandbox is ours which was there before it.
+const OlderThanRow = "it is older than the row that names it"
+
 // Unprovable reports whether a step is held because nothing can prove that the sandbox is ours: no pass was there
 // while its row could, or its provider's clock is off.
 func (h HeldBy) Unprovable() bool {
+	return h.Doubtful(UnseenLive) || h.Doubtful(UnbelievedClock)
+}
+
+// Doubtful reports whether a step is held because a row does not prove that the sandbox is ours, for this reason.
+func (h HeldBy) Doubtful(why string) bool {
 	return slices.ContainsFunc(h, func(one Held) bool {
-		return one.Kind == HeldDoubtful && (one.What == UnseenLive || one.What == UnbelievedClock)
+		return one.Kind == HeldDoubtful && one.What == why
 	})
 }
 

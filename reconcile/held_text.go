@@ -78,6 +78,12 @@ func ParseHeld(text string) Held {
 	case HeldIncident:
 		end := strings.IndexAny(rest+" ", " :,;")
 		h.What, h.Reason = rest[:end], rest[end:]
+	case HeldDoubtful:
+		if at := strings.Index(rest, doubtfulOf); at >= 0 {
+			h.What, h.Reason = rest[:at], rest[at:]
+		} else {
+			h.What = rest
+		}
 	case HeldRollout, HeldVeto:
 		h.What = rest
 	default:
@@ -124,6 +130,12 @@ func frozenSource(text string) (source, more string) {
 	}
 	return "", ""
 }
+
+// doubtfulOf parts what is doubtful from the sandbox that it is about.
+const doubtfulOf = ", so sandbox "
+
+// DoubtfulOf names the sandbox, behind what is doubtful.
+func DoubtfulOf(sandbox string) string { return doubtfulOf + sandbox + " is not proven ours" }
 
 // because is a reason with who gave it.
 func because(reason, author string) string {

@@ -79,3 +79,14 @@ func TestExplainedIsNotLoose(t *testing.T) {
 		t.Errorf("%d sandboxes count as explained by nothing, want 1", got)
 	}
 }
+
+// A task that shows life and has no sandbox shields one that may be its own, not a younger one that a further table
+// explains.
+func TestExplainedShieldsNothing(t *testing.T) {
+	const world = "box daytona/s1 running created=1h; box daytona/s2 running created=50m; explains specs daytona/s2; " +
+		"task t1 running started=1h updated=1h ev.heartbeat=9s"
+	v := JudgeWorld(worldtest.NewWorld(t, worldtest.Anchor, world)).View
+	if got := v.Pairs[reconcile.Ref{Provider: "daytona", ID: "s1"}]; got != "t1" {
+		t.Errorf("pairs = %v, want s1 shielded by t1", v.Pairs)
+	}
+}

@@ -134,6 +134,11 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	if out.report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) {
 		remedy = reconcile.Report
 	}
+	//guard:plan-used live
+	if user := anothersBox(v, s, b, remedy); user != "" {
+		f.Reason = reconcile.Joined(f.Reason, "reported only: the row of task "+text.Clip(user, 60)+" names it")
+		remedy = reconcile.Report
+	}
 	if remedy != reconcile.Report {
 		f.HeldBy = append(f.HeldBy, doubts(s, out.sandbox, remedy)...)
 	}
@@ -157,7 +162,7 @@ func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Re
 		//guard:row-no-proof P1
 		if b.Unproven != "" && b.Here && !other {
 			holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: b.Unproven,
-				Reason: fmt.Sprintf(", so sandbox %s is not proven ours", text.Clip(b.ID, 60))})
+				Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
 		}
 	}
 	return holds
@@ -176,6 +181,15 @@ func readOnly(v *view.View, s *reconcile.Subject, remedy reconcile.Remedy) bool 
 func keptForTask(v *view.View, s *reconcile.Subject) bool {
 	//guard:sandboxes-kept harm
 	return v.P.Tasks.KeepSandboxes && s.Task != nil
+}
+
+// anothersBox is the task whose row names the sandbox that the remedy would end, where that is another one than the
+// label's.
+func anothersBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, remedy reconcile.Remedy) string {
+	if !endsSandbox(remedy) || b == nil || s.LinkState != reconcile.LinkLive {
+		return ""
+	}
+	return usedBy(v, s.Task, b)
 }
 
 func endsSandbox(remedy reconcile.Remedy) bool {

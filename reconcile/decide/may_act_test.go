@@ -66,6 +66,14 @@ func TestMayAct(t *testing.T) {
 		{"the verdict does not hold", func(f *Facts) { f.Recheck.Finding = nil }},
 		{"it is about another sandbox", func(f *Facts) { f.Recheck.Finding.Sandbox = "s2" }},
 		{"the verdict is held", func(f *Facts) { f.Recheck.Finding.HeldBy = reconcile.HeldBy{reconcile.HeldFrozen("tasks")} }},
+		{"held, and another rule finds it", func(f *Facts) {
+			f.Recheck.Finding.HeldBy = reconcile.HeldBy{reconcile.HeldFrozen("tasks")}
+			f.Recheck.Others = []*reconcile.Finding{{Rule: "errored", Due: true}}
+		}},
+		{"held, and so is the other rule", func(f *Facts) {
+			f.Recheck.Finding.HeldBy = reconcile.HeldBy{reconcile.HeldFrozen("tasks")}
+			f.Recheck.Others = []*reconcile.Finding{{Rule: "errored", Due: true, HeldBy: f.Recheck.Finding.HeldBy}}
+		}},
 		{"our write is there", func(f *Facts) { f.Recheck.Subject.Task.Error = reconcile.Mark("a-1") }},
 		{"no attempt is left", func(f *Facts) { f.Recheck.Subject.Task.Attempts = 3 }},
 		{"its task lives again", func(f *Facts) { f.Row = &live }},
@@ -93,9 +101,12 @@ func TestMayAct(t *testing.T) {
 		Providers: map[string]reconcile.ProviderPolicy{"lab": {}, "rows": {Referenced: true}},
 		Rules: map[string]reconcile.RulePolicy{
 			"assigned-stale": {Mode: reconcile.Enforce, Rollout: 100}, "orphan": {Mode: reconcile.Enforce, Rollout: 100},
-			"template-unusable": {Mode: reconcile.Enforce, Rollout: 100}},
+			"template-unusable": {Mode: reconcile.Enforce, Rollout: 100}, "errored": {Mode: reconcile.Enforce, Rollout: 100}},
 	}
-	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, policy)
+	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now, Findings: map[reconcile.FindingKey]reconcile.Finding{
+		{Rule: "assigned-stale", Subject: "task:t1"}: {HeldBy: reconcile.HeldBy{reconcile.HeldFrozen("tasks")}},
+		{Rule: "orphan", Subject: "sandbox:lab/s1"}:  {HeldBy: reconcile.HeldBy{reconcile.HeldFrozen("tasks")}},
+	}}}, policy)
 	asking := *policy
 	asking.Proof = reconcile.ProofPolicy{FalsePositives: 0.02, Samples: 200}
 	asking.Rules = maps.Clone(policy.Rules)
@@ -160,6 +171,8 @@ the final probe proves nothing      wait    wait    wait    wait    wait    wait
 the verdict does not hold           back    back    back    back      go      go      go      go      go      go    back      go      go      go
 it is about another sandbox           go      go    back    back      go      go      go      go      go      go    back      go      go      go
 the verdict is held                 wait    wait    wait    wait      go      go      go      go      go      go    wait      go      go      go
+held, and another rule finds it     back    back    back    back      go      go      go      go      go      go    wait      go      go      go
+held, and so is the other rule      wait    wait    wait    wait      go      go      go      go      go      go    wait      go      go      go
 our write is there                  done    done      go      go      go      go      go      go      go      go      go      go      go      go
 no attempt is left                    go    back      go      go      go      go      go      go      go      go      go      go      go      go
 its task lives again                  go      go      go      go    back      go      go      go      go      go      go      go      go      go

@@ -8,16 +8,22 @@ import (
 // A Recheck is a second look at one subject, right before an action, and what judging it again
 // says.
 type Recheck struct {
-	View    *view.View         // of what was looked at again
-	Subject *reconcile.Subject // nil when it is no more
-	Finding *reconcile.Finding // nil when the verdict no longer holds
-	Kept    string             // why it does not
+	View    *view.View           // of what was looked at again
+	Subject *reconcile.Subject   // nil when it is no more
+	Finding *reconcile.Finding   // nil when the verdict no longer holds
+	Kept    string               // why it does not
+	Others  []*reconcile.Finding // of other rules that are due now and have a remedy
 }
 
 // Judge judges the subject again by the rule of the action.
 func (o *Recheck) Judge(a *reconcile.Action) {
 	d := Decide(o.View, o.Subject)
 	o.Kept = reconcile.FirstOf(d.Kept, "it is healthy now")
+	for i := range d.Findings {
+		if f := &d.Findings[i]; f.Rule != a.Rule && f.Due && d.Remedies[i] != reconcile.Report {
+			o.Others = append(o.Others, f)
+		}
+	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		if f.Rule != a.Rule {

@@ -38,7 +38,10 @@ func duplicate(v *view.View, s *reconcile.Subject) result {
 	if !named {
 		keep = live[0] // any: it is only reported
 	}
-	other := spare(live, keep)
+	other := spare(ownAlone(v, s.Task, live), keep)
+	if other == nil {
+		other = spare(live, keep)
+	}
 	after := threshold(v, "duplicate", s)
 	//guard:duplicate-age harm
 	if age := min(v.Born(*other), v.Born(*keep)); age < after {
@@ -105,6 +108,32 @@ func distinctSandboxes(v *view.View, t *reconcile.Task, live []*reconcile.SeenSa
 			return same && (o.Provider == t.Provider || b.Provider != t.Provider && o.Provider < b.Provider)
 		})
 	})
+}
+
+// ownAlone leaves out what the row of another task names: that one is not to end, and must not stand before others.
+func ownAlone(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) []*reconcile.SeenSandbox {
+	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.SeenSandbox) bool { return usedBy(v, t, b) != "" })
+}
+
+// usedBy is the task, of those that are not over, whose row names a sandbox that carries this task's label; "" for
+// none. Nothing ends it then, see the objection used: what is planned all the same would be withdrawn in each pass,
+// and take the place of others in the budgets.
+func usedBy(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) string {
+	if t == nil || b.CalledBy(t.Sandbox) {
+		return ""
+	}
+	uses := func(o *reconcile.Task) bool {
+		return o.ID != t.ID && !o.State.Terminal() && o.Sandbox != "" && b.CalledBy(o.Sandbox) && !v.Elsewhere(o, &b.Sandbox)
+	}
+	for i := range v.S.Tasks {
+		if uses(&v.S.Tasks[i]) {
+			return v.S.Tasks[i].ID
+		}
+	}
+	if row, read := v.S.Named(&b.Sandbox); read && uses(&row) {
+		return row.ID
+	}
+	return ""
 }
 
 // spare is the sandbox to end next: not the one that is kept, and one in an unknown state,

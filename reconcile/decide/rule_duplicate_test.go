@@ -12,6 +12,12 @@ func TestDuplicate(t *testing.T) {
 			ids + one + "knew box daytona/s1 running gone=5m; box daytona/s2 running task=t1", "look", "listed again"},
 		"the same, and a look says that it is gone": {
 			ids + one + "knew box daytona/s1 running gone=5m; look daytona/s1 gone; box daytona/s2 running task=t1", "healthy", ""},
+		"another task's row names the second": {
+			ids + one + "task t2 running started=1h sandbox=s2; box daytona/s2 running task=t1 key=s2", "report",
+			"the row of task t2 names it"},
+		"another task's row names the third, and nobody's the second": {
+			ids + one + "task t2 running started=1h sandbox=s3; box daytona/s2 running task=t1; box daytona/s3 running task=t1 key=s3",
+			"due", "sandbox=s2"},
 		"the row names the other": {ids + "box daytona/s0 running task=t1; " + one, "due", "sandbox=s0"},
 		"two, and two are usual": {
 			"provider daytona id=yes; task t1 running started=1h sandbox=s1 sandboxes=2; " + one + "box daytona/s2 running task=t1", "healthy", ""},

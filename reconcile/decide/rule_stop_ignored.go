@@ -52,8 +52,8 @@ func stopIgnored(v *view.View, s *reconcile.Subject) result {
 }
 
 // remaining is the sandbox of an ended task that has to go next. One that nobody may end
-// now, because its terminate is open or its state is not known, stands behind the others
-// and starves none of them.
+// now, because its terminate is open, its state is not known or nothing proves that it is ours, stands
+// behind the others and starves none of them.
 func remaining(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 	var behind *reconcile.SeenSandbox
 	for i := range s.Boxes {
@@ -66,7 +66,7 @@ func remaining(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 			continue
 		}
 		//guard:remaining-starves live
-		if b.State != reconcile.SandboxUnknown && !v.Ending[b.Ref] {
+		if b.State != reconcile.SandboxUnknown && b.Unproven == "" && !v.Ending[b.Ref] {
 			return b
 		}
 		if behind == nil {

@@ -41,6 +41,9 @@ func TestStopIgnored(t *testing.T) {
 				"action a1 stop-ignored task:t1 terminate box=daytona/s1 claimed=1m outcome=accepted", "due", "sandbox=s2"},
 		"one is unknown, another is left": {
 			"box daytona/s1 unknown task=t1; box daytona/s2 running task=t1; row t1 stopped updated=5s", "due", "sandbox=s2"},
+		"nothing proves that one is ours, another is left": {
+			"box daytona/s1 running task=t1 unproven=older; box daytona/s2 running task=t1; row t1 stopped updated=5s",
+			"due", "sandbox=s2"},
 		"a live task uses the sandbox by now": {
 			"provider daytona named=yes; box daytona/s1 running task=t1 key=s1; row t1 stopped updated=1h; " +
 				"task t2 running sandbox=s1 started=1m", "healthy", ""},

@@ -292,11 +292,35 @@ func held(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		//guard:ruling-unproven P9
 		holds = holds.With(unproven(v, &f.Controls, a.Rule, f.Recheck.Subject)...)
 	}
+	//guard:held-instead live
+	if rule := instead(v, a, f); len(holds) > 0 && rule != "" {
+		return withdraw("held by " + holds.String() + "; " + rule + " finds it too, and may act")
+	}
 	//guard:ruling-held P4
 	if len(holds) > 0 {
 		return wait(holds.String())
 	}
 	return Ruling{}
+}
+
+// instead is a rule that finds the subject too and that nothing holds, where the verdict of an action that never had
+// an effect is held, and was so in the last pass: an action that waits would keep that rule from acting for as long.
+func instead(v *view.View, a *reconcile.Action, f *Facts) string {
+	if !judged(a, f) || f.Recheck == nil || f.Reissued || !a.ActedAt.IsZero() || !a.FirstActed.IsZero() {
+		return ""
+	}
+	before := v.S.Memory.Findings[reconcile.FindingKey{Rule: a.Rule, Subject: a.Subject}]
+	if len(before.HeldBy) == 0 || f.Recheck.Finding == nil || len(f.Recheck.Finding.HeldBy) == 0 {
+		return ""
+	}
+	for _, other := range f.Recheck.Others {
+		as := *a
+		as.Rule = other.Rule
+		if len(Holds(v, &as, f)) == 0 && len(restraints(f.Recheck.View, other, f.Recheck.Subject)) == 0 {
+			return other.Rule
+		}
+	}
+	return ""
 }
 
 func noRequeue(_ *view.View, a *reconcile.Action, f *Facts) Ruling {

@@ -18,6 +18,18 @@ func TestTenantsTrust(t *testing.T) {
 	testTrust(t, map[string]trustCase{
 		"one tenant's tasks show life and have no sandbox": {
 			shared + others + odd, "link@evil", "9 tasks show life and only 0 of them have a sandbox"},
+		"two of one tenant beside one of another's": {
+			shared + "task x{1..2} running started=1h ev.heartbeat=9s tenant=evil; task o1 running started=1h ev.heartbeat=9s tenant=t1; " +
+				"box daytona/o1 running task=o1", "link@evil", "2 tasks show life and only 0 of them have a sandbox"},
+		"two of one tenant beside three of another's, of which one has none either": {
+			shared + "task x{1..2} running started=1h ev.heartbeat=9s tenant=evil; task o{1..3} running started=1h ev.heartbeat=9s tenant=t1; " +
+				"box daytona/o{1..2} running task=o{1..2}", "link", "5 tasks show life and only 2"},
+		"one tenant's shows life, and no sandbox links to any": {
+			shared + "task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 assigned updated=1m tenant=t1; box daytona/o1 running", "link@evil",
+			"none of 1 sandboxes links to any task"},
+		"the same, and one of another tenant's has begun": {
+			shared + "task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 running started=1h updated=1h tenant=t1; box daytona/o1 running", "link",
+			"none of 1 sandboxes links to any task"},
 		"the same, and nobody knows whose they are": {
 			"task x{1..9} running started=1h ev.heartbeat=9s; task o{1..3} running started=1h ev.heartbeat=9s; " +
 				"box daytona/o{1..3} running task=o{1..3}", "link", "12 tasks show life and only 3"},

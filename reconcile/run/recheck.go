@@ -50,7 +50,7 @@ func (r *looker) recheck(ctx context.Context, a *reconcile.Action) (*recheck, er
 type recheck struct{ decide.Recheck }
 
 // recheckTask reads a task's row by key and gets each of its sandboxes by id; when none is
-// known it searches by link.
+// known, or the row names yet another one, it searches by link, as a pass does.
 func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reconcile.Action) error {
 	s := o.View.S
 	if r.policy.Tasks.None {
@@ -71,7 +71,11 @@ func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reco
 	if err := o.unknown(); err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(o.boxes(refs, id), r.isThere) {
+	there := o.View.TaskSubject(&row, o.boxes(refs, id))
+	search := !slices.ContainsFunc(there.Boxes, r.isThere)
+	//guard:again-names-another live
+	search = search || o.View.NamesAnother(&there)
+	if search {
 		r.k.find(ctx, s, []*reconcile.Task{&row})
 		if e := s.Finds[id].Error; e != "" {
 			return fmt.Errorf("%w: search by link: %s", errUnknown, e)

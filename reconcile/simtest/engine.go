@@ -35,6 +35,7 @@ type place interface {
 	Evils(task string, sandbox reconcile.Ref) bool
 	Alone() bool
 	Nobodys(ref reconcile.Ref) bool
+	Ageless(ref reconcile.Ref) bool
 	Tell(on bool)
 	News() []string
 	Happened() map[string]int

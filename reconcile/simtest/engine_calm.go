@@ -161,14 +161,16 @@ func (e *engine) leftover(r *run.Result, err error) string {
 		return "a pass is not complete: " + r.Error
 	}
 	for i := range r.Plan.Steps {
-		if s := &r.Plan.Steps[i]; !byConfig(s.HeldBy) && !e.alone(r, s) && !e.shielded(s) && !e.evils(&s.Action) {
+		s := &r.Plan.Steps[i]
+		lasts := byConfig(s.HeldBy) || e.alone(r, s) || e.shielded(s) || e.ageless(s.HeldBy, &s.Action)
+		if !lasts && !e.evils(&s.Action) {
 			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
 		}
 	}
 	open, _ := e.ledger.OpenActions(e.ctx) // fails only when the context has ended
 	now, _ := e.ledger.Now(e.ctx)
 	for i := range open {
-		if a := &open[i]; !waits(a, now) && e.enforced(a.Rule) && !e.leftOpen(a) && !e.evils(a) {
+		if a := &open[i]; !waits(a, now) && e.enforced(a.Rule) && !e.leftOpen(a) && !e.evils(a) && !e.behind(a, open) {
 			return fmt.Sprintf("an action is open: %s %s of %s %s, %s after %d attempts: %s", a.Rule, a.Step, a.Subject,
 				a.Sandbox, a.Outcome, a.Attempts, a.Detail)
 		}
@@ -176,7 +178,7 @@ func (e *engine) leftover(r *run.Result, err error) string {
 	for _, wrong := range e.place.Wrong() {
 		rests := func(a reconcile.Action) bool { return strings.Contains(wrong, a.Sandbox) && !e.enforced(a.Rule) }
 		doubted := func(s decide.PlannedStep) bool {
-			return strings.Contains(wrong, s.Sandbox) && (s.HeldBy.Unprovable() || e.shielded(&s))
+			return strings.Contains(wrong, s.Sandbox) && (s.HeldBy.Unprovable() || e.shielded(&s) || e.ageless(s.HeldBy, &s.Action))
 		}
 		if !slices.ContainsFunc(open, rests) && !slices.ContainsFunc(r.Plan.Steps, doubted) {
 			return "not repaired: " + wrong
@@ -221,6 +223,19 @@ func (e *engine) shielded(s *decide.PlannedStep) bool {
 	return unmatched && (e.place.Needed(ref) || e.place.Nobodys(ref))
 }
 
+// ageless reports whether a step is held for good because its sandbox seems older than its row, and a clock that
+// tells the age of one of them has jumped since: by what can be read it is older.
+func (e *engine) ageless(held reconcile.HeldBy, a *reconcile.Action) bool {
+	return held.Doubtful(reconcile.OlderThanRow) && e.place.Ageless(reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+}
+
+// behind reports whether an action is a later step of a remedy whose first one is left open: it waits with that.
+func (e *engine) behind(a *reconcile.Action, open []reconcile.Action) bool {
+	return a.Seq > 0 && a.Attempts == 0 && slices.ContainsFunc(open, func(first reconcile.Action) bool {
+		return first.Remedy == a.Remedy && first.Seq < a.Seq && e.leftOpen(&first)
+	})
+}
+
 // byConfig reports whether a step is held by what the config says, which lasts.
 func byConfig(held reconcile.HeldBy) bool {
 	_, lasts := held.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldNotExclusive,
@@ -240,7 +255,7 @@ func (e *engine) leftOpen(a *reconcile.Action) bool {
 	if _, probes := reconcile.OfKind(reconcile.SourceProbes, by.What); probes && e.place.Policy().Tasks.Tenants {
 		return true // of few tenants one that lets its own fail is many
 	}
-	if held.Unprovable() {
+	if held.Unprovable() || e.ageless(held, a) {
 		return true
 	}
 	if _, unmatched := held.Of(reconcile.HeldUnmatched); unmatched {

@@ -143,9 +143,22 @@ func (t *trace) pass(e *engine, p *process, r *run.Result, err error) {
 		t.lines = append(t.lines, fmt.Sprintf("             finding: %s %s due %t held by %v: %s", f.Rule, f.Subject, f.Due,
 			f.HeldBy.Texts(), f.Reason))
 	}
+	t.kept(r)
 	for i := range r.Plan.Steps {
 		s := &r.Plan.Steps[i]
 		t.lines = append(t.lines, fmt.Sprintf("             step %s: %s %s of %s %s held by %q", s.ID, s.Rule, s.Step,
 			s.Subject, s.Sandbox, s.HeldBy))
+	}
+}
+
+// kept keeps why suspects were not found broken.
+func (t *trace) kept(r *run.Result) {
+	if r.Judged == nil {
+		return
+	}
+	for i := range r.Judged.Decisions {
+		if d := &r.Judged.Decisions[i]; d.Kept != "" {
+			t.lines = append(t.lines, fmt.Sprintf("             kept: %s by %s: %s", d.Subject.ID, d.KeptBy, d.Kept))
+		}
 	}
 }

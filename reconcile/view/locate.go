@@ -71,6 +71,12 @@ func (v *places) namesAnother(provider string, s *reconcile.Subject) bool {
 	})
 }
 
+// NamesAnother reports whether a provider has to be searched although a sandbox of the task is there: its row
+// names yet another one.
+func (v *places) NamesAnother(s *reconcile.Subject) bool {
+	return slices.ContainsFunc(v.P.Candidates(s.Task), func(provider string) bool { return v.namesAnother(provider, s) })
+}
+
 // CanLook reports whether there is anybody to ask for the task's sandbox.
 func (v *places) CanLook(t *reconcile.Task) bool { return len(v.P.Candidates(t)) > 0 }
 

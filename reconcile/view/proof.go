@@ -27,7 +27,7 @@ func NoProof(s *reconcile.Snapshot, t *reconcile.Task, sb *reconcile.Sandbox) st
 		return reconcile.UnbelievedClock
 	//guard:row-younger P1
 	case sb.AsOf.Sub(sb.CreatedAt)-rowAge(m, t) > reconcile.ProviderSkew:
-		return "it is older than the row that names it"
+		return reconcile.OlderThanRow
 	}
 	return ""
 }

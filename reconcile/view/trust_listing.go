@@ -239,14 +239,7 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 	}
 	c := v.CountLinks(subs)
 	//guard:link-lost P3
-	why := v.settle(reconcile.SourceLink, doubt{c.heard, mostAlone, lostLink, true})
-	switch {
-	case why != "":
-	//guard:link-none P3
-	case c.linked == 0 && c.Loose > 0 && (len(c.heard) > 0 || c.unmatchedTasks >= 3):
-		why = fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.Loose,
-			c.unmatchedTasks) + wrongLink
-	}
+	why := v.settle(reconcile.SourceLink, doubt{c.heard, mostAlone, lostLink, true}, doubt{c.alone, c.none, c.noLink, true})
 	//guard:link-proved P3
 	if why == "" && !v.Trusted(reconcile.SourceLink) && !c.prove() {
 		return // that nobody lives who could tell does not make it whole
@@ -256,6 +249,20 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 
 // wrongLink is what is to be done about it.
 const wrongLink = ": the link is wrong or lost; compare link: with the labels of a sandbox"
+
+// none reports whether not one sandbox links to any task, while a task shows life without one, or three have begun.
+func (c *linkCount) none(t tally) bool {
+	//guard:link-none P3
+	return c.linked == 0 && c.Loose > 0 && t.against >= begunForOne
+}
+
+func (c *linkCount) noLink(tally) string {
+	return fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.Loose,
+		c.unmatchedTasks) + wrongLink
+}
+
+// begunForOne is how many tasks that have begun say as much as one that shows life now.
+const begunForOne = 3
 
 func mostAlone(t tally) bool { return t.of >= 3 && t.against*2 > t.of }
 
@@ -273,13 +280,14 @@ func (c linkCount) prove() bool {
 // A linkCount is how tasks and sandboxes know each other.
 type linkCount struct {
 	heard          tallies // tasks that show life, against it those of them without a sandbox
+	alone          tallies // tasks without a sandbox: those that show life count as [begunForOne] that have begun
 	unmatchedTasks int     // started tasks without a sandbox
 	linked, Loose  int     // subjects with a task and a sandbox; sandboxes that no row explains
 }
 
 // CountLinks counts it.
 func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
-	c := linkCount{heard: tallies{}}
+	c := linkCount{heard: tallies{}, alone: tallies{}}
 	for i := range subs {
 		s := &subs[i]
 		here := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here })
@@ -290,12 +298,14 @@ func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
 			c.linked++
 		case s.Task != nil && s.LinkState == reconcile.LinkLive && v.Started(s):
 			c.unmatchedTasks++
+			c.alone.add(s.Task.Tenant, true)
 		}
 		if s.Task == nil || s.LinkState != reconcile.LinkLive {
 			continue
 		}
 		if v.Heard(s.Task) {
 			c.heard.add(s.Task.Tenant, !here)
+			c.alone[s.Task.Tenant] = c.alone[s.Task.Tenant].plus(tally{begunForOne, begunForOne})
 		}
 	}
 	return c

@@ -127,13 +127,14 @@ func (v *View) byAge(tasks []*reconcile.Subject) {
 	})
 }
 
-// unmatched are the living sandboxes of ours that no task explains, youngest first. Those on
+// unmatched are the living sandboxes of ours that no task and no further table explains, youngest first. Those on
 // their way out need no shield, and take none from another.
 func (v *View) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
 	var out []reconcile.SeenSandbox
 	for i := range subs {
 		s := &subs[i]
-		if s.Task != nil || len(s.Boxes) != 1 {
+		//guard:pair-explained harm
+		if s.Task != nil || len(s.Boxes) != 1 || s.LinkState == reconcile.LinkExplained {
 			continue
 		}
 		if b := s.Boxes[0]; b.Here && b.Owned && b.State != reconcile.SandboxEnded && b.State != reconcile.SandboxDeleting {

@@ -43,10 +43,17 @@ type doubt struct {
 
 // blames are the tenants whose own makes a source doubtful, while that of most tenants speaks for it and nothing is
 // doubtful without theirs. None where it is doubtful as a whole: each tenant has one voice, however much is its.
+//
+// Tenants whose own is too little to be doubtful may make it so together: they are blamed when nothing of any other
+// tenant speaks against it.
 func (d *doubt) blames() (tenants []string) {
 	voices, rest := 0, tally{}
+	var speak []string
 	for tenant, one := range d.tallies {
 		voices += truth(one.against > 0 && one.against*2 >= one.of)
+		if one.against > 0 {
+			speak = append(speak, tenant)
+		}
 		if d.is(one) {
 			tenants = append(tenants, tenant)
 			continue
@@ -58,8 +65,15 @@ func (d *doubt) blames() (tenants []string) {
 		return tenants
 	}
 	//guard:tenant-voices harm
-	if most := voices*2 > len(d.tallies); most || len(tenants) == len(d.tallies) || d.is(rest) {
+	if most := voices*2 > len(d.tallies); most || len(tenants) == len(d.tallies) {
 		return nil
+	}
+	//guard:tenant-together live
+	if d.is(rest) {
+		if len(speak) > voices {
+			return nil
+		}
+		tenants = speak
 	}
 	slices.Sort(tenants)
 	return tenants

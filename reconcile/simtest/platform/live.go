@@ -53,6 +53,19 @@ func (t *Platform) nobodys(b *box) bool {
 		!t.table.rows[b.task.id].names(b))
 }
 
+// Ageless reports whether a clock by which a sandbox or its row is as old as it is has jumped since either was made.
+func (t *Platform) Ageless(ref reconcile.Ref) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.boxes[ref]
+	if b == nil {
+		return false
+	}
+	return slices.ContainsFunc([]string{domainTasks, domainLedger, ref.Provider}, func(domain string) bool {
+		return t.clocks.moved(domain, b.born) > reconcile.ProviderSkew
+	})
+}
+
 // Alone reports whether nothing but the evil tenant does anything wrong, so that no operator is needed.
 func (t *Platform) Alone() bool {
 	t.mu.Lock()
@@ -162,6 +175,11 @@ func (t truth) ender(b *box) string {
 		rule = "orphan"
 	case r == nil || !t.watch.linked(b.task, b) || t.calledBy(b):
 		return "" // what its task was is for a person where the account is shared
+	case r.State == reconcile.TaskStopped && t.tookName(b, r):
+		if b.worker.well() {
+			return "" // it seems to be the later one's, and that one's sandbox in use
+		}
+		rule = "finished-lingering"
 	case r.State == reconcile.TaskStopped:
 		rule = "stop-ignored"
 	case r.State.Terminal() && b.state == reconcile.SandboxRunning:
@@ -181,6 +199,20 @@ func (t truth) calledBy(b *box) bool {
 	return slices.ContainsFunc(t.order, func(k *task) bool {
 		r := t.table.rows[k.id]
 		return k != b.task && r != nil && r.State.Live() && (r.names(b) || r.Sandbox == b.key)
+	})
+}
+
+// tookName reports whether a later task that nobody stopped has taken over the name of a stopped one's sandbox, and is
+// over: by all that can be read the sandbox is that one's.
+func (t truth) tookName(b *box, of *row) bool {
+	stopped := t.table.read(of)
+	return slices.ContainsFunc(t.order, func(k *task) bool {
+		r := t.table.rows[k.id]
+		if k == b.task || r == nil || !r.State.Terminal() || r.State == reconcile.TaskStopped || !r.names(b) {
+			return false
+		}
+		later := t.table.read(r)
+		return later.Before(&stopped)
 	})
 }
 
