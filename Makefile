@@ -138,11 +138,14 @@ bench-daemon: ## measure the daemon: idle cost, memory, detection, takeover (5 m
 	@for bar in Idle Detection Takeover; do \
 		go test -count=1 -v -timeout 30m -run "^TestBars$$bar$$" ./cmd/sandkeeper -bars || exit 1; done
 
-.PHONY: screenshot
-screenshot: ## take the picture of the page that README.md shows
+.PHONY: screenshots
+screenshots: ## take a picture of each page, light, dark and on a phone, into bin/screenshots, and those that README.md shows
 	@tools/setup.sh --tests
-	@mkdir -p docs
-	SANDKEEPER_SCREENSHOT=$(CURDIR)/docs/page.png go test -count=1 -run '^TestPageOfABusyDay$$' ./cmd/sandkeeper
+	@mkdir -p docs bin/screenshots
+	SANDKEEPER_SCREENSHOT=$(CURDIR)/docs/page.png SANDKEEPER_SCREENSHOTS=$(CURDIR)/bin/screenshots \
+		go test -count=1 -run '^(TestPageOfABusyDay|TestPagesAreAccessible)$$' ./cmd/sandkeeper
+	cp bin/screenshots/incident.png docs/page-incident.png
+	cp bin/screenshots/task-dark.png docs/page-task.png
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (10s)

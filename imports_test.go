@@ -98,7 +98,9 @@ var places = []place{
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
 	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},
 	{pattern: "deploy"},
-	{pattern: "examples/*", ours: []string{"reconcile", "providers", "providers/entry"}, never: databases},
+	// For programs of others: it knows the document alone.
+	{pattern: "client", never: databases},
+	{pattern: "examples/*", ours: []string{"reconcile", "providers", "providers/entry", "client"}, never: databases},
 	{pattern: "test/raced", never: effects},
 	{pattern: "test/vendors"},   // tests alone, of the program and of the simulators
 	{pattern: "test/platforms"}, // tests alone, of the program on real platforms' tables
@@ -132,7 +134,7 @@ var forTests = []string{
 
 // notShipped is what the program may not reach: simulators, and what starts a PostgreSQL. The demo
 // is a program of its own.
-var notShipped = []string{"cmd/sandkeeper-demo", "cmd/sandkeeper-sim", "examples/*", "store/pgtest", "store/storetest", "providers/simulated",
+var notShipped = []string{"cmd/sandkeeper-demo", "cmd/sandkeeper-sim", "client", "examples/*", "store/pgtest", "store/storetest", "providers/simulated",
 	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest", "reconcile/simtest/*", "reconcile/worldtest",
 	"cmd/sandkeeper/app/webhooktest", "web/webtest", "alerts/alertstest"}
 

@@ -9,7 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// RequestTTL is for how long the end that a person asked for may wait: for a pause, a hold, the
+// RequestTTL is for how long the end or the retry that a person asked for may wait: for a pause, a hold, the
 // hour's budget, or for somebody who does it. Later nobody knows whether the person would ask
 // for it still.
 const RequestTTL = time.Hour
@@ -40,7 +40,7 @@ type AskOptions struct {
 // Outdated says why what a person asked for is not done any more.
 func (a *Action) Outdated(now time.Time) string {
 	age := now.Sub(a.PlannedAt)
-	if !a.Asked() || a.Step != StepTerminate || age <= RequestTTL {
+	if !a.Asked() || a.Step != StepTerminate && a.Step != StepRequeue || age <= RequestTTL {
 		return ""
 	}
 	return fmt.Sprintf("asked for %s ago by %s and not done since: look again, and ask again", text.Duration(age),
@@ -88,6 +88,18 @@ func AskRestore(undone []Action) (actions []Action, withdraw []string) {
 		actions[i].Seq, actions[i].Remedy = i, actions[0].ID
 	}
 	return actions, withdraw
+}
+
+// AskRetry is the action that has a task run again which one of ours had failed: its row is requeued if it still is as
+// that action left it.
+func AskRetry(failed *Action) Action {
+	id := AskedID()
+	return Action{
+		ID: id, Remedy: id, Rule: RuleOperator, Subject: TaskSubject(failed.Task), Task: failed.Task, Step: StepRequeue,
+		Outcome: OutcomePending, Before: failed.Before, Signature: failed.Signature,
+		// It ends nothing.
+		RowOnly: true,
+	}
 }
 
 // askBack is the action that undoes one step.

@@ -37,6 +37,12 @@ type Restorer interface {
 	Restore(ctx context.Context, id string, before RowBefore) (Written, error)
 }
 
+// Retrier is a task table that can have a task run again which our own write failed, for `retry`.
+type Retrier interface {
+	// Retry requeues a row that still is as our own write left it, and leaves any other.
+	Retry(ctx context.Context, id string, failed RowBefore, reason string) (Written, error)
+}
+
 // RowBefore is a task row as it was before our own write, in the columns that we set.
 type RowBefore struct {
 	After   string             `json:"after"`   // the row's version after our write: it has not moved while it has this

@@ -13,6 +13,7 @@ import (
 // A Confirmation is what somebody is about to ask for: it names what will happen, before it is asked for.
 type Confirmation struct {
 	Verb    api.Verb
+	Up      string // the way from the page up to the first one
 	Act     api.Act
 	Preview api.Preview
 	Shown   bool   // the preview is there
@@ -34,10 +35,24 @@ type Login struct {
 // Confirm is the page of a confirmation.
 func Confirm(c *Confirmation) templ.Component { return confirm(c) }
 
-// Performed is the page of what was recorded.
-func Performed(v api.Verb, done api.Done) templ.Component {
-	return performed(v, strings.Split(done.Said, "\n"), done.Actions)
+// Performed is the page of what was recorded. Up is the way from it up to the first one.
+func Performed(up string, v api.Verb, done api.Done) templ.Component {
+	said := strings.Split(strings.TrimSpace(done.Said), "\n")
+	return performed(up, v, said, clippedActions(done.Actions), len(done.Actions))
 }
+
+func clippedActions(all []api.Action) []api.Action { return all[:min(len(all), mostNamed)] }
+
+// about is what a recorded action is about.
+func about(a *api.Action) cell {
+	if a.Sandbox == "" {
+		return taskCell(a.Task)
+	}
+	return sandboxCell(a.Provider, a.Sandbox)
+}
+
+// link is an address of the page as a link from this one: relative, so that it works below a path too.
+func (c *Confirmation) link(address string) string { return c.Up + strings.TrimPrefix(address, "/") }
 
 // LogIn is the page of the form that begins a session.
 func LogIn(l Login) templ.Component { return logIn(l) }

@@ -17,6 +17,8 @@ func acknowledgeAct(incident string) act {
 	return act{"Acknowledge…", asking("act/acknowledge", "target", "incident:"+incident)}
 }
 
+func retryAct(what string) act { return act{"Retry…", asking("act/retry", "target", what)} }
+
 func modeAct(rule string) act { return act{"Mode…", asking("act/mode", "rule", rule)} }
 
 func terminateAct(provider, sandbox string) act {

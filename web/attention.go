@@ -61,10 +61,22 @@ func (s *model) incidentItems() []item {
 			Key: "incident " + text.Plain(in.ID, mostName), Chip: chip(l, strings.Replace(state, "open", "incident", 1)),
 			Text: said(failureWords(in)).to(address("incidents", in.ID)), When: since(in.FirstSeen, s.Now),
 			Sub:  strings.Join(reconcile.NonEmpty(s.causeWords(in), placeOf(in)), " "),
-			Acts: []act{releaseAct("incident:" + in.ID)},
+			Acts: actsOfIncident(in),
 		})
 	}
 	return items
+}
+
+// actsOfIncident are what an operator may do about an open one.
+func actsOfIncident(in *reconcile.Incident) []act {
+	var acts []act
+	if in.AckedAt.IsZero() {
+		acts = append(acts, acknowledgeAct(in.ID))
+	}
+	if in.Holds() {
+		return append(acts, releaseAct("incident:"+in.ID))
+	}
+	return append(acts, retryAct("incident:"+in.ID))
 }
 
 // reportedItems are findings that nothing here repairs, a few of each rule.

@@ -249,12 +249,9 @@ func (s *model) trendBefore(at time.Time, key string) map[string]int {
 func (s *model) dueWords() string {
 	due, heldOnes := 0, 0
 	for i := range s.Findings {
-		if s.Findings[i].Due {
-			due++
-		}
-		if s.stateOf(&s.Findings[i]) == heldBack {
-			heldOnes++
-		}
+		held := s.stateOf(&s.Findings[i]) == heldBack
+		due += truth(s.Findings[i].Due && !held)
+		heldOnes += truth(held)
 	}
 	if len(s.Findings) == 0 {
 		return ""

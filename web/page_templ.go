@@ -137,7 +137,7 @@ func shell(f frame) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<span id=\"pulse\" class=\"pulse\" hidden></span></div><p id=\"connection\" role=\"alert\" hidden></p><p id=\"said\" class=\"unseen\" role=\"status\" aria-live=\"polite\"></p><main id=\"main\" tabindex=\"-1\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<aside id=\"pulse\" class=\"pulse\" aria-label=\"Connection\" hidden></aside></div><p id=\"connection\" role=\"alert\" hidden></p><p id=\"said\" class=\"unseen\" role=\"status\" aria-live=\"polite\"></p><main id=\"main\" tabindex=\"-1\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/a-h/templ"
@@ -66,8 +67,11 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict,
 	p := sheet{frame: frameOf(a, "incidents", "Incident "+in.ID)}
 	p.Head = headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
 	if in.ClosedAt.IsZero() {
-		p.Head.Below += " " + strings.TrimSuffix(s.nextForIncident(in), ":")
+		p.Head.Below += " " + strings.TrimRight(s.nextForIncident(in), ":.") + "."
 		p.Head.Acts = []act{acknowledgeAct(in.ID), releaseAct("incident:" + in.ID)}
+	}
+	if !in.Holds() && slices.ContainsFunc(of, func(d reconcile.Verdict) bool { return !d.FailedAt.IsZero() }) {
+		p.Head.Acts = append(p.Head.Acts, retryAct("incident:"+in.ID))
 	}
 	facts := []pair{
 		{"incident", cell{ID: v.ID}}, {"rule", ruleCell(in.Rule).below(v.Means)}, {"where", said(placeOf(in))}, {"error",

@@ -31,8 +31,21 @@ func TaskPage(a *Asked, id string, h reconcile.History) templ.Component {
 	p.Head = l.head()
 	p.Head.Text, p.Head.ID = "Task", text.Plain(id, mostName)
 	p.Head.Acts = []act{holdAct(reconcile.TaskSubject(id))}
+	if l.failed(id) {
+		p.Head.Acts = append(p.Head.Acts, retryAct(reconcile.TaskSubject(id)))
+	}
 	p.Blocks = l.blocks()
 	return paper(p)
+}
+
+// failed reports whether the newest write of the task's row was our own that failed it: it may be run again.
+func (l *life) failed(id string) bool {
+	for i := range l.Actions { // newest first
+		if a := &l.Actions[i]; a.Step.OnRow() && a.Task == id && a.Outcome == reconcile.OutcomeDone {
+			return a.Step == reconcile.StepFail
+		}
+	}
+	return false
 }
 
 // SandboxPage is the same of one sandbox.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -50,7 +51,10 @@ func failureWords(i *reconcile.Incident) string {
 
 // alike says how many failures are one, and why.
 func (s *model) alike(i *reconcile.Incident) string {
-	what := failureWords(i) + " within " + text.Coarse(i.LastSeen.Sub(i.FirstSeen))
+	what := failureWords(i)
+	if span := i.LastSeen.Sub(i.FirstSeen); span >= time.Second {
+		what += " within " + text.Coarse(span)
+	}
 	if i.Cause == "" {
 		return what + ". No likely cause was found."
 	}

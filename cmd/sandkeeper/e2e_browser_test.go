@@ -118,6 +118,6 @@ func TestReadmeShowsThePage(t *testing.T) {
 	}
 	at, err := os.Stat("../../docs/page.png")
 	if err != nil || at.Size() > 400_000 {
-		t.Errorf("docs/page.png, which `make screenshot` writes: %v, %v", at, err)
+		t.Errorf("docs/page.png, which `make screenshots` writes: %v, %v", at, err)
 	}
 }

@@ -119,7 +119,7 @@ Begin with:  sandkeeper init      a config, proposed from your database
 		completes(restoreCommand(o), o, knownIDs), passCommand(o), completes(pauseCommand(o), o, pausable),
 		completes(resumeCommand(o), o, pausedScopes), completes(holdCommand(o), o, knownTargets),
 		completes(unholdCommand(o), o, heldTargets), completes(releaseCommand(o), o, releasable),
-		completes(acknowledgeCommand(o), o, knownIncidents),
+		completes(acknowledgeCommand(o), o, knownIncidents), completes(retryCommand(o), o, knownIDs),
 		modeCommand(o), armCommand(o), reportCommand(o), backtestCommand(o), tuneCommand(o),
 		completes(affectedCommand(o), o, knownIncidents),
 		statusCommand(o), findingsCommand(o), holdsCommand(o), pausesCommand(o), incidentsCommand(o), actionsCommand(o),

@@ -13,6 +13,7 @@ import (
 var spared = map[string]string{
 	"TestHostileTextsAreHarmless":             "every verb and page for each of many texts, one after the other",
 	"TestLongRows":                            "the same for texts of 10 MB",
+	"TestPagesAreAccessible":                  "axe-core in each page, one after the other; TestPageInABrowser watches the server",
 	"TestNothingShowsASecret":                 "every verb and page with a secret in each place; one after the other",
 	"TestNothingBrokenShowsASecret":           "TestNothingShowsASecret, again with each part broken",
 	"TestNothingBrokenMeanwhileShowsASecret":  "the same with each part broken in turn while it runs",

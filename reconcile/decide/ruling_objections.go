@@ -323,9 +323,12 @@ func instead(v *view.View, a *reconcile.Action, f *Facts) string {
 	return ""
 }
 
-func noRequeue(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
+func noRequeue(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if a.Step != reconcile.StepRequeue {
 		return Ruling{}
+	}
+	if a.Asked() {
+		return noRetry(v, a, f)
 	}
 	why := NoRequeue(f.Recheck.View, f.Recheck.Subject)
 	if id := f.Controls.Incident(a.Signature); id != "" {

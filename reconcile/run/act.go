@@ -209,6 +209,9 @@ func (r *executor) carry(ctx context.Context, a reconcile.Action) reconcile.Acti
 	case reconcile.StepTerminate, reconcile.StepQuarantine:
 		return r.carryEnd(ctx, a)
 	case reconcile.StepFail, reconcile.StepRequeue:
+		if a.Asked() {
+			return r.carryRetry(ctx, a)
+		}
 		return r.carryRow(ctx, a)
 	case reconcile.StepResume:
 		return r.carryResume(ctx, a)

@@ -75,6 +75,18 @@ func (e effects) write(ctx context.Context, ruling decide.Ruling, a *reconcile.A
 	return e.tasks.Write(ctx, w)
 }
 
+// retry has a task run again that our own write failed.
+func (e effects) retry(ctx context.Context, ruling decide.Ruling, a *reconcile.Action) (reconcile.Written, error) {
+	if err := ruling.Allows(a); err != nil {
+		return "", err
+	}
+	retrier, ok := e.tasks.(reconcile.Retrier)
+	if !ok {
+		return "", errors.New("the task table cannot have a task run again")
+	}
+	return retrier.Retry(ctx, a.Task, *a.Before, a.Reason+" "+reconcile.Mark(a.ID))
+}
+
 // restore sets a task row back to what it was before our own write.
 func (e effects) restore(ctx context.Context, ruling decide.Ruling, a *reconcile.Action) (reconcile.Written, error) {
 	if err := ruling.Allows(a); err != nil {

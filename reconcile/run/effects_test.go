@@ -17,7 +17,7 @@ import (
 // What changes something outside is called in effects.go and nowhere else, where each call asks for its
 // ruling.
 func TestNoEffectWithoutARuling(t *testing.T) {
-	outside := []string{"Terminate", "Suspend", "Resume", "Activate", "Write", "Restore", "Probe"}
+	outside := []string{"Terminate", "Suspend", "Resume", "Activate", "Write", "Restore", "Retry", "Probe"}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -63,11 +63,12 @@ func TestEffectsAskForTheirRuling(t *testing.T) {
 	_, ends := e.end(t.Context(), decide.Ruling{}, a, reconcile.Sandbox{})
 	_, _, writes := e.write(t.Context(), decide.Ruling{}, a, reconcile.Write{})
 	_, restores := e.restore(t.Context(), decide.Ruling{}, a)
+	_, retries := e.retry(t.Context(), decide.Ruling{}, a)
 	var probes error
 	if said := e.probe(t.Context(), decide.Ruling{}, reconcile.Sandbox{}, reconcile.ProbePolicy{}); said.Outcome == reconcile.Infrastructure {
 		probes = errors.New(said.Detail)
 	}
-	for name, err := range map[string]error{"end": ends, "write": writes, "restore": restores,
+	for name, err := range map[string]error{"end": ends, "write": writes, "restore": restores, "retry": retries,
 		"probe":    probes,
 		"resume":   e.resume(t.Context(), decide.Ruling{}, a, reconcile.Sandbox{}),
 		"activate": e.activate(t.Context(), decide.Ruling{}, a)} {

@@ -17,7 +17,7 @@ const (
 // Notice is what the platform is told of a settled action, and whether it is told at all:
 // when that was asked for, once a row was written or the sandbox of a task is gone.
 func Notice(a reconcile.Action, now time.Time) (reconcile.Notice, bool) {
-	row := Fails(a) || a.Step == reconcile.StepRestore && a.Outcome == reconcile.OutcomeDone
+	row := Fails(a) || Retries(a) || a.Step == reconcile.StepRestore && a.Outcome == reconcile.OutcomeDone
 	return reconcile.Notice{
 		Action: a.ID, Task: a.Task, Provider: a.Provider, Sandbox: a.Sandbox, Rule: a.Rule, Step: a.Step,
 		Outcome: a.Outcome, Reason: a.Reason, At: now,

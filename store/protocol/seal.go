@@ -112,7 +112,7 @@ func saidAuthor(author string) string {
 
 // expiry is when a request is not to be done any more.
 func expiry(a *reconcile.Action) time.Time {
-	if a.Step == reconcile.StepTerminate {
+	if a.Step == reconcile.StepTerminate || a.Step == reconcile.StepRequeue {
 		return a.PlannedAt.Add(reconcile.RequestTTL)
 	}
 	return a.PlannedAt.Add(restoreTTL)

@@ -80,7 +80,12 @@ func Keeps(settled reconcile.Action, now time.Time) time.Duration {
 // Fails reports whether the action has ended an attempt of a task by a write of its row.
 func Fails(a reconcile.Action) bool {
 	row := a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue
-	return row && a.Outcome == reconcile.OutcomeDone
+	return row && !Asks(a) && a.Outcome == reconcile.OutcomeDone
+}
+
+// Retries reports whether the action has set a task's row back to pending because an operator asked for it.
+func Retries(a reconcile.Action) bool {
+	return Asks(a) && a.Step == reconcile.StepRequeue && a.Outcome == reconcile.OutcomeDone
 }
 
 // Repairs reports whether the action carries out a verdict: a row is written, or a sandbox

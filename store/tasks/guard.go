@@ -115,18 +115,24 @@ func (s *statements) write(w *reconcile.Write) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("tasks.%s is not configured: there is nothing to set", w.Step)
 	}
-	newStatus := "@new_status::text"
-	if ch.status == "" {
-		newStatus = ""
-	} else if t := s.cat.fields["status"]; t.enum() {
-		newStatus += "::" + t.name
-	}
 	return render("write", struct {
 		guard
 		NewStatus, State, Written, Key string
 		Sets                           []assignment
 		Judged                         bool // the version is the one that was judged
-	}{s.guard(w), newStatus, s.stateSQL(), s.plan.table, s.keyIs(), ch.sets, !w.Lock})
+	}{s.guard(w), s.newStatus(ch), s.stateSQL(), s.plan.table, s.keyIs(), ch.sets, !w.Lock})
+}
+
+// newStatus is the status that a change sets, as the statement has it; "" where it sets none.
+func (s *statements) newStatus(ch change) string {
+	t := s.cat.fields["status"]
+	switch {
+	case ch.status == "":
+		return ""
+	case t.enum():
+		return "@new_status::text::" + t.name
+	}
+	return "@new_status::text"
 }
 
 // keyIs is the condition that a row of the written table is the task's; "" where the table itself is read.

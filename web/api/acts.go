@@ -69,6 +69,7 @@ var Verbs = []Verb{
 	{Name: "acknowledge", Means: "Say that you look after an incident; it holds what it held", Target: "incident:ID"},
 	{Name: "release", Means: "Let the listed subjects pass an open breaker, a freeze or an incident",
 		Target: "a rule, a source or incident:ID", Lasts: "an hour", Lists: true, Ends: true},
+	{Name: "retry", Means: "Run tasks again that were marked failed", Target: "a task's id or incident:ID", Lists: true},
 	{Name: "terminate", Means: "Terminate one sandbox, or those of one task",
 		Target: "a sandbox's id or name, provider/id, or a task's id", Lists: true, Ends: true, Running: true},
 	{Name: "restore", Means: "Take a quarantine back", Target: "a sandbox's id, provider/id, or a task's id",

@@ -15,6 +15,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
+// upFromActs is the way from the page of an act up to the first one.
+const upFromActs = "../"
+
 // formed shows a page with a form: its own origin has to be told with what it sends, which the policy of the other
 // pages keeps from everybody.
 func (s *site) formed(w http.ResponseWriter, r *http.Request, a answer) {
@@ -37,7 +40,7 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
 func (s *site) confirmed(w http.ResponseWriter, r *http.Request, status int, c web.Confirmation) {
 	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 	defer cancel()
-	c.Barred = s.barred(r)
+	c.Barred, c.Up = s.barred(r), upFromActs
 	if c.Act.Target != "" || c.Verb.Optional || c.Verb.Target == "" {
 		c.Shown, c.Preview = s.previewed(ctx, &c)
 	}
@@ -134,7 +137,7 @@ func (s *site) perform(w http.ResponseWriter, r *http.Request) {
 		s.confirmed(w, r, http.StatusServiceUnavailable, c)
 	default:
 		s.proposals.confirmed(v.Name, a.Target)
-		s.formed(w, r, answer{http.StatusOK, web.Performed(v, done)})
+		s.formed(w, r, answer{http.StatusOK, web.Performed(upFromActs, v, done)})
 	}
 }
 
@@ -203,7 +206,7 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 	d.sessions.end(r) // one is enough
 	http.SetCookie(w, d.sessions.begin(name, d.users[name], time.Now()))
 	s.Log.InfoContext(r.Context(), "logged in to act", "user", name, "from", r.RemoteAddr)
-	http.Redirect(w, r, l.To, http.StatusSeeOther) //nolint:gosec // an address of this site, by local
+	sendOn(w, "."+l.To)
 }
 
 // leave ends a session.
@@ -212,5 +215,11 @@ func (s *site) leave(w http.ResponseWriter, r *http.Request) {
 		d.sessions.end(r)
 	}
 	http.SetCookie(w, cookie(""))
-	http.Redirect(w, r, "/", http.StatusSeeOther)
+	sendOn(w, "../")
+}
+
+// sendOn sends a browser to another page of this site, whose address is relative: it may lie below a path.
+func sendOn(w http.ResponseWriter, to string) {
+	w.Header().Set("Location", to)
+	w.WriteHeader(http.StatusSeeOther)
 }

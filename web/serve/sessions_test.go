@@ -109,7 +109,7 @@ func TestActsNeedASession(t *testing.T) {
 			t.Errorf("the cookie is %q, without %s", set, word)
 		}
 	}
-	if to := in.Header.Get("Location"); to != "/act/hold?target=task%3At-1" {
+	if to := in.Header.Get("Location"); to != "./act/hold?target=task%3At-1" {
 		t.Errorf("the log-in leads to %s", to)
 	}
 	ana.want(200, `value="task:t-1"`, "/act/hold?target=task:t-1", nil)

@@ -70,6 +70,12 @@ func (a *App) preview(ctx context.Context, verb string, act api.Act) (api.Previe
 		return e.preview(), nil
 	case "release":
 		return a.previewRelease(ctx, act.Target)
+	case "retry":
+		r, err := a.retryingOf(ctx, act.Target)
+		if err != nil {
+			return api.Preview{}, err
+		}
+		return r.preview(), nil
 	}
 	v, _ := api.VerbNamed(verb)
 	will := v.Means
@@ -148,6 +154,9 @@ func (a *App) do(ctx context.Context, verb string, act api.Act, by *Request) (ap
 		}
 		return api.Done{Said: said}, nil
 	}
+	if verb == "retry" {
+		return a.retryListed(ctx, act, by)
+	}
 	e, err := a.wanted(ctx, verb, act)
 	if err != nil {
 		return api.Done{}, err
@@ -200,6 +209,18 @@ func (a *App) releaseListed(ctx context.Context, act api.Act, by *Request) (stri
 	}
 	return fmt.Sprintf("released incident %s: %s may go on, within their budgets", id,
 		console.Plural(p.Count, "subject")), nil
+}
+
+// retryListed has those run again that were shown, and no other.
+func (a *App) retryListed(ctx context.Context, act api.Act, by *Request) (api.Done, error) {
+	r, err := a.retryingOf(ctx, act.Target)
+	if err != nil {
+		return api.Done{}, err
+	}
+	if p := r.preview(); len(r.again) > 0 && !shown(&p, act, true) {
+		return api.Done{}, notShown(&p)
+	}
+	return r.ask(ctx, a, by)
 }
 
 // shown reports whether the request repeats the list that was shown: its count and its hash. Where it must, one that

@@ -1,0 +1,60 @@
+package decide
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
+
+// noRetry is asked of a retry that an operator wants, right before the row is set back: it may be only while the row is
+// as our own write left it, while nothing of the attempt that failed is left, and while its cause is not known to go on.
+func noRetry(v *view.View, a *reconcile.Action, f *Facts) Ruling {
+	t := f.Row
+	switch {
+	case a.Before == nil:
+		return withdraw("nothing is known of the row as our own write left it")
+	case t == nil:
+		return withdraw("the task has no row any more")
+	case reconcile.MarkedBy(t.Error, a.ID):
+		return Ruling{Outcome: reconcile.OutcomeDone, Why: "written by an earlier attempt"}
+	case !t.State.Terminal():
+		return withdraw("the task is alive again: " + text.Clip(t.Status, 60))
+	case t.Error != "" && !strings.Contains(t.Error, a.Before.Mark):
+		return withdraw("the row has moved since it was marked failed: it is left as it is")
+	case !v.Trusted(reconcile.SourceTasks):
+		return wait(reconcile.HeldFrozen(reconcile.SourceTasks).String())
+	}
+	if why := RetryWaits(&v.S.Memory, &f.Controls, a); why != "" {
+		return wait(why)
+	}
+	return Ruling{}
+}
+
+// RetryWaits says what a retry waits for, by what the ledger knows; "" for nothing. An attempt beside an old one that
+// still runs would do the same work twice.
+func RetryWaits(m *reconcile.Memory, c *reconcile.Controls, a *reconcile.Action) string {
+	if id := c.Incident(a.Signature); id != "" {
+		return "incident " + id + " holds it: release it once its cause is fixed"
+	}
+	for _, b := range boxesOf(m, a.Task) {
+		if b.GoneAt.IsZero() && b.State != reconcile.SandboxEnded && !b.State.AtRest() {
+			return "its sandbox " + text.Clip(b.Ref.String(), 100) + " is not gone yet"
+		}
+	}
+	return ""
+}
+
+// boxesOf are the sandboxes on record that name the task, in their order.
+func boxesOf(m *reconcile.Memory, task string) []reconcile.SandboxSeen {
+	var all []reconcile.SandboxSeen
+	for _, b := range m.Sandboxes {
+		if b.Task == task && task != "" {
+			all = append(all, b)
+		}
+	}
+	slices.SortFunc(all, func(a, b reconcile.SandboxSeen) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
+	return all
+}
