@@ -98,6 +98,7 @@ var places = []place{
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
 	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},
 	{pattern: "deploy"},
+	{pattern: "docs/site", never: databases}, // reads texts, knows nothing of ours
 	{pattern: "examples/*", ours: []string{"reconcile", "providers", "providers/entry"}, never: databases},
 	{pattern: "test/raced", never: effects},
 	{pattern: "test/vendors"},   // tests alone, of the program and of the simulators
