@@ -127,6 +127,11 @@ demo: ## a scripted day of incidents on a private PostgreSQL and simulated provi
 	@CGO_ENABLED=0 go build -trimpath -buildvcs=$(VCS) -o bin/sandkeeper-demo ./cmd/sandkeeper-demo
 	@bin/sandkeeper-demo $(DEMO)
 
+.PHONY: site
+site: ## write the documentation as a static site to bin/site; a link that leads nowhere fails it
+	@rm -rf bin/site
+	@go run ./docs/site -to bin/site
+
 .PHONY: bench
 bench: ## run the benchmarks
 	@tools/setup.sh

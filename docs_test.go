@@ -81,14 +81,10 @@ func TestDependenciesHaveReasons(t *testing.T) {
 	}
 }
 
-var (
-	link   = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	target = regexp.MustCompile("`make ([a-z-]+)")
-)
+var link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 
-// TestWaysExist: what the texts point at is there, files as well as make targets.
+// TestWaysExist: the files that the texts point at are there. TestSite of docs/site asks for anchors, too.
 func TestWaysExist(t *testing.T) {
-	makefile := read(t, "Makefile")
 	docs, err := filepath.Glob(filepath.Join("docs", "*.md"))
 	if err != nil || len(docs) == 0 {
 		t.Fatalf("%d files in docs, error %v", len(docs), err)
@@ -98,11 +94,6 @@ func TestWaysExist(t *testing.T) {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
 				t.Errorf("%s points at %s: %v", name, m[1], err)
-			}
-		}
-		for _, m := range target.FindAllStringSubmatch(text, -1) {
-			if !strings.Contains(makefile, "\n"+m[1]+":") {
-				t.Errorf("%s says make %s, which is no target", name, m[1])
 			}
 		}
 	}

@@ -101,6 +101,7 @@ var places = []place{
 	// For programs of others: it knows the document alone.
 	{pattern: "client", never: databases},
 	{pattern: "examples/*", ours: []string{"reconcile", "providers", "providers/entry", "client"}, never: databases},
+	{pattern: "docs/site", never: databases}, // reads texts, knows nothing of ours
 	{pattern: "test/raced", never: effects},
 	{pattern: "test/vendors"},   // tests alone, of the program and of the simulators
 	{pattern: "test/platforms"}, // tests alone, of the program on real platforms' tables

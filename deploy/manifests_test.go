@@ -121,7 +121,7 @@ func TestFaultsAreSeen(t *testing.T) {
 func TestConfigIsTheExample(t *testing.T) {
 	var example, manifest map[string]any
 	for path, into := range map[string]*map[string]any{
-		"examples/omoios-daytona.yaml": &example, "kustomize/base/sandkeeper.yaml": &manifest,
+		"examples/omoios-daytona/sandkeeper.yaml": &example, "kustomize/base/sandkeeper.yaml": &manifest,
 	} {
 		if err := yaml.Unmarshal([]byte(read(t, path)), into); err != nil {
 			t.Fatal(err)

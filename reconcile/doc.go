@@ -3,6 +3,6 @@
 // ledger, the providers, the queue. It decides nothing and does nothing.
 //
 // Package decide judges and plans by it, purely; package run observes, acts and confirms.
-// docs/design.md has the picture of a pass, the glossary, and the fifteen properties with what
-// keeps each.
+// docs/design.md has the picture of a pass and the fifteen properties with what keeps each,
+// docs/glossary.md the words.
 package reconcile

@@ -26,7 +26,7 @@
 // # What always holds
 //
 // docs/design.md has the fifteen properties, and under each what keeps it: guards, checks of
-// the simulation, tests. It has the picture of a pass and the glossary, too.
+// the simulation, tests. It has the picture of a pass, too; docs/glossary.md has the words.
 //
 // # Clock domains
 //

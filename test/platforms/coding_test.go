@@ -16,7 +16,7 @@ var vercel = vendor{ids: verceltest.ID, serve: func(c *simulated.World) http.Han
 // coding is the coding-agent template, or its fork, with the example's config.
 func coding(t *testing.T, tables string) *platform {
 	t.Helper()
-	return ready(t, platform{name: tables, config: example(t, "coding-agent-vercel.yaml", "vercel"), vendor: vercel})
+	return ready(t, platform{name: tables, config: example(t, "coding-agent-vercel/sandkeeper.yaml", "vercel"), vendor: vercel})
 }
 
 // codingTask adds a row, of a user of its own.

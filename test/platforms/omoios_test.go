@@ -34,7 +34,7 @@ func example(t *testing.T, name, kind string) string {
 
 func omoios(t *testing.T) *platform {
 	t.Helper()
-	return ready(t, platform{name: "omoios", config: example(t, "omoios-daytona.yaml", "daytona"), vendor: daytona})
+	return ready(t, platform{name: "omoios", config: example(t, "omoios-daytona/sandkeeper.yaml", "daytona"), vendor: daytona})
 }
 
 // A job is a task of OmoiOS with the name of its sandbox and the sandbox's id.

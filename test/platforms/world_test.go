@@ -159,7 +159,8 @@ func (w *world) run(args ...string) (int, string, string) {
 	cmd := exec.CommandContext(w.Context(), program, append(args, "-c", w.path)...)
 	cmd.Env = append(os.Environ(), "DATABASE_URL="+w.dsn, "TASKS_DATABASE_URL="+w.dsn, "PROVIDER_URL="+w.url,
 		"PROVIDER_KEY=key", "DAYTONA_API_KEY=key",
-		"SANDBOX_VERCEL_TOKEN=key", "SANDBOX_VERCEL_TEAM_ID=team_1", "SANDBOX_VERCEL_PROJECT_ID=prj_1")
+		"SANDBOX_VERCEL_TOKEN=key", "SANDBOX_VERCEL_TEAM_ID=team_1", "SANDBOX_VERCEL_PROJECT_ID=prj_1",
+		"DAYTONA_TOKEN=key", "VERCEL_TOKEN=key", "VERCEL_TEAM=team_1", "VERCEL_PROJECT=prj_1") // as init names them
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError

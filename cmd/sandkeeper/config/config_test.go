@@ -144,9 +144,9 @@ func exampleEnv(more map[string]string) func(string) (string, bool) {
 // TestExamples: what is under deploy/ loads without a warning, and only observes.
 func TestExamples(t *testing.T) {
 	// The platform marks its sandboxes with nothing: its example has the weaker proof, and says so.
-	warned := map[string][]string{"coding-agent-vercel.yaml": {"providers[0].owns.referenced"}}
+	warned := map[string][]string{"coding-agent-vercel": {"providers[0].owns.referenced"}}
 	var paths []string
-	for _, pattern := range []string{"examples/*.yaml", "compose/sandkeeper.yaml", "kustomize/*/sandkeeper.yaml", "kustomize/examples/*/sandkeeper.yaml"} {
+	for _, pattern := range []string{"examples/*.yaml", "examples/*/sandkeeper.yaml", "compose/sandkeeper.yaml", "kustomize/*/sandkeeper.yaml", "kustomize/examples/*/sandkeeper.yaml"} {
 		found, err := filepath.Glob("../../../deploy/" + pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no config at deploy/%s (%v)", pattern, err)
@@ -160,7 +160,7 @@ func TestExamples(t *testing.T) {
 			for _, w := range c.Warnings {
 				keys = append(keys, w.Key)
 			}
-			if diff := cmp.Diff(warned[filepath.Base(path)], keys); diff != "" {
+			if diff := cmp.Diff(warned[filepath.Base(filepath.Dir(path))], keys); diff != "" {
 				t.Errorf("Warnings = %v (-want +got)\n%s", c.Warnings, diff)
 			}
 			for name, rule := range c.Policy().Rules {
@@ -203,7 +203,7 @@ func TestExamplesOfThePlatforms(t *testing.T) {
 					p.Rules["runaway"].Mode == reconcile.Observe && p.Rules["capacity"].AtRest == 5 && p.Tasks.ErrorMapped
 			}},
 	} {
-		c := mustLoad(t, "../../../deploy/examples/"+name+".yaml", exampleEnv(nil))
+		c := mustLoad(t, "../../../deploy/examples/"+name+"/sandkeeper.yaml", exampleEnv(nil))
 		e := c.Entries()[0]
 		if diff := cmp.Diff(w.extra, e.Extra); e.Kind != w.kind || diff != "" {
 			t.Errorf("%s: kind %s, further keys (-want +got)\n%s", name, e.Kind, diff)
@@ -213,7 +213,7 @@ func TestExamplesOfThePlatforms(t *testing.T) {
 		}
 	}
 	for name, link := range map[string]string{"coding-agent-vercel": "coding-agent", "monotask-cloudflare": "none"} {
-		if m := mustLoad(t, "../../../deploy/examples/"+name+".yaml", exampleEnv(nil)).Mapping(); m.Preset != link {
+		if m := mustLoad(t, "../../../deploy/examples/"+name+"/sandkeeper.yaml", exampleEnv(nil)).Mapping(); m.Preset != link {
 			t.Errorf("%s: preset %s, want %s", name, m.Preset, link)
 		}
 	}

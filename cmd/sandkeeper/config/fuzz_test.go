@@ -56,7 +56,8 @@ func fuzzEnv(name string) (string, bool) {
 func configSeeds(f *testing.F) []string {
 	f.Helper()
 	var files, seeds []string
-	for _, pattern := range []string{"testdata/*.yaml", "../../../deploy/examples/*.yaml", "../../../deploy/kustomize/*/sandkeeper.yaml",
+	for _, pattern := range []string{"testdata/*.yaml", "../../../deploy/examples/*.yaml", "../../../deploy/examples/*/sandkeeper.yaml",
+		"../../../deploy/kustomize/*/sandkeeper.yaml",
 		"../../../deploy/kustomize/examples/*/sandkeeper.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil || len(found) == 0 {

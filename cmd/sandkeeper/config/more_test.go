@@ -231,7 +231,7 @@ func TestLinkThatNamesSandboxes(t *testing.T) {
 
 func TestMappingCompiles(t *testing.T) {
 	getenv := env(map[string]string{"DATABASE_URL": "postgres://l/m", "TASKS_DATABASE_URL": "postgres://t/m", "DAYTONA_API_KEY": "dtn_1"})
-	for _, path := range []string{"testdata/reference.yaml", "../../../deploy/examples/omoios-daytona.yaml"} {
+	for _, path := range []string{"testdata/reference.yaml", "../../../deploy/examples/omoios-daytona/sandkeeper.yaml"} {
 		if _, err := tasks.Compile(mustLoad(t, path, getenv).Mapping().WithPreset()); err != nil {
 			t.Errorf("the mapping of %s: %v", path, err)
 		}

@@ -80,7 +80,7 @@ func TestSettings(t *testing.T) {
 
 // TestSettingsOfExamples: every example can be shown, and whatever its kind no value is left unsaid.
 func TestSettingsOfExamples(t *testing.T) {
-	files, err := filepath.Glob("../../../deploy/examples/*.yaml")
+	files, err := filepath.Glob("../../../deploy/examples/*/sandkeeper.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const emptyFix = "it needs installation, database, tasks and providers; " +
-	"deploy/examples/omoios-daytona.yaml is one to start from"
+	"deploy/examples/omoios-daytona/sandkeeper.yaml is one to start from"
 
 // parseYAML returns the root of the one document in the text, or reports what is wrong
 // and returns nil.
@@ -148,7 +148,7 @@ func syntaxMessage(err error) string {
 func syntaxFix(err error) string {
 	var at yaml.Error
 	if !errors.As(err, &at) {
-		return "compare it with deploy/examples/omoios-daytona.yaml"
+		return "compare it with deploy/examples/omoios-daytona/sandkeeper.yaml"
 	}
 	switch syntaxMessage(err) {
 	case "mapping value is not allowed in this context":
