@@ -14,7 +14,7 @@ import (
 const Evil = "evil"
 
 // A forgery is what a row of the evil tenant's shows, whatever is true.
-type forgery struct{ beats, ahead, finished bool }
+type forgery struct{ beats, ahead, finished, older, started bool }
 
 // tenancy tells tasks of several tenants apart. Alone: nothing goes wrong but what the evil one does.
 type tenancy struct {
@@ -22,7 +22,7 @@ type tenancy struct {
 	alone   bool
 	forged  map[string]forgery // by task
 	planted map[string]bool    // by action: written into the ledger by somebody who may not ask for anything
-	claimed map[string]bool    // tasks whose label a sandbox of the evil tenant's carries
+	claimed map[string]bool    // tasks whose label, or whose sandbox's name, the evil tenant uses
 }
 
 // tenantsEvent lets rows say whose they are. Operators sign what they ask for.
@@ -47,7 +47,8 @@ func (y *tenancy) tenantOf(id string) string {
 func isEvil(id string) bool { return id != "" && id[0] == 'x' }
 
 // excused reports whether the repair of a task may wait for a person: it is the evil tenant's, or a sandbox of that one
-// carries its label, which by itself nobody can tell from its own. Signed links can.
+// carries its label, which by itself nobody can tell from its own (signed links can), or two rows name its sandbox,
+// which proves nothing of either.
 func (y *tenancy) excused(id string) bool { return isEvil(id) || y.claimed[id] }
 
 // forge shows in a row what the evil tenant wants to be seen.
@@ -62,6 +63,12 @@ func (y *tenancy) forge(t *reconcile.Task) {
 	}
 	if f.finished {
 		t.Events.Finished = t.AsOf
+	}
+	if f.older { // than any sandbox, which would then be made after its row
+		t.CreatedAt = t.AsOf.Add(-30 * 24 * time.Hour)
+	}
+	if f.started {
+		t.Events.Started = t.AsOf
 	}
 }
 
@@ -82,6 +89,14 @@ func (t mishaps) evilEvent(a *args) {
 		f.ahead = true
 	case "finished":
 		f.finished = true
+	case "older":
+		f.older = true
+	case "started":
+		f.started = true
+	case "name":
+		t.nameBoxOf(id, a.word(2))
+	case "take":
+		t.nameForeign(id)
 	case "vanish":
 		delete(t.table.rows, id)
 	case "label":
@@ -100,6 +115,29 @@ func (t mishaps) claimLabel(k *task, of string) {
 		b.cloud.world.Change(b.ref.ID, func(s *simulated.Sandbox) {
 			s.Labels = map[string]string{labelOwner: "ours", labelTask: of}
 		})
+	}
+}
+
+// nameBoxOf lets the row of the evil tenant's name the sandbox of somebody else's task.
+func (t mishaps) nameBoxOf(id, of string) {
+	if r := t.table.rows[of]; r != nil && r.Sandbox != "" && !isEvil(of) {
+		key := r.Sandbox
+		t.tenancy.claimed[of] = true
+		t.table.change(id, func(r *row) { r.Sandbox = key })
+	}
+}
+
+// nameForeign lets it name a sandbox in the same account that is not the platform's at all.
+func (t mishaps) nameForeign(id string) {
+	for _, b := range t.fleet().places(foreign) {
+		key := b.ref.ID
+		if !b.cloud.byID {
+			key = b.name
+		}
+		if key != "" {
+			t.table.change(id, func(r *row) { r.Sandbox = key })
+			return
+		}
 	}
 }
 
@@ -130,6 +168,20 @@ func (w *watch) planted(d *effect) string {
 		return d.what() + " was planted in the ledger"
 	}
 	return ""
+}
+
+// anothers is P15: "Nothing of one tenant is harmed by what another has written." A verdict on a task of the evil
+// tenant's touches no sandbox in which somebody else's live task is, whatever the row or a label says.
+func (w *watch) anothers(d *effect) string {
+	if d.a == nil || !isEvil(d.a.Task) || d.asked() || d.b == nil || d.b.task == nil || isEvil(d.b.task.id) {
+		return ""
+	}
+	k := d.b.task
+	r := w.platform.table.truly(k.id)
+	if !d.ends() || k.box != d.b || r == nil || !r.State.Live() {
+		return ""
+	}
+	return fmt.Sprintf("%s: it is in use by %s, of another tenant", d.what(), k.id)
 }
 
 // heldUp is P15: "No tenant holds up the repair of another." What is everybody's is believed, whatever one tenant

@@ -30,9 +30,8 @@ type property struct {
 var properties = []property{
 	{"P1", (*watch).foreign}, {"P2", (*watch).sacred}, {"P3", (*watch).absent}, {"P4", (*watch).unlooked},
 	{"P5", (*watch).early}, {"P6", (*watch).afterOutage}, {"P7", (*watch).late}, {"P8", (*watch).against},
-	{"P9", (*watch).unarmed},
-	{"P14", (*watch).vetoed}, {"P15", (*watch).planted}, {"harm", (*watch).harms}, {"once", (*watch).twice},
-	{"lost", (*watch).unclaimed},
+	{"P9", (*watch).unarmed}, {"P14", (*watch).vetoed}, {"P15", (*watch).planted}, {"P15", (*watch).anothers},
+	{"harm", (*watch).harms}, {"once", (*watch).twice}, {"lost", (*watch).unclaimed},
 }
 
 // Step is called after every call that left a process.
