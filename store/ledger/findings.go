@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,7 +21,8 @@ func (g *Ledger) OpenFindings(ctx context.Context) ([]reconcile.FindingSeen, err
 	return found, nil
 }
 
-// findingWrites close what was resolved, then open or bring up to date what was seen.
+// findingWrites close what was resolved, then open or bring up to date what was seen,
+// each finding once.
 func findingWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	var writes []write
 	if len(r.Resolved) > 0 {
@@ -30,11 +32,14 @@ func findingWrites(r reconcile.Record, now time.Time) ([]write, error) {
 			"subjects": column(r.Resolved, func(k reconcile.FindingKey) string { return clean(k.Subject) }),
 		}})
 	}
-	if len(r.Findings) == 0 {
-		return writes, nil
+	for some := range slices.Chunk(r.Findings, rowsAtOnce) {
+		put, err := putFindings(some, now)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, put)
 	}
-	put, err := putFindings(lastOf(r.Findings, reconcile.Finding.Key), now)
-	return append(writes, put), err
+	return writes, nil
 }
 
 func putFindings(fs []reconcile.Finding, now time.Time) (write, error) {

@@ -27,44 +27,57 @@ func (g *Ledger) BeginPass(ctx context.Context, l reconcile.Lease, kind reconcil
 	return id, nil
 }
 
-// rowsAtOnce is how many tasks or sandboxes one statement of a record writes. The transaction stands still while a
-// statement is encoded, and the server ends one that stands still for five seconds: all of a large fleet took longer.
+// rowsAtOnce is how many tasks, sandboxes, findings or lines of the timeline one statement of a record writes. The
+// transaction stands still while a statement is encoded, and the server ends one that stands still for five seconds:
+// all of a large fleet took longer.
 const rowsAtOnce = 5000
-
-// inOneTrip is how many parts of the world go to the server at once with all the rest: tasks and sandboxes that fit one
-// statement each, and two parts that are always there.
-const inOneTrip = 4
 
 // Record writes everything that a pass came to in one transaction, and ends the pass.
 // It is refused, as a whole, when the lease was lost or the pass has ended already.
 func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Record) error {
 	r.Tasks = lastOf(r.Tasks, func(t reconcile.TaskSeen) string { return t.ID })
 	r.Sandboxes = lastOf(r.Sandboxes, func(s reconcile.SandboxSeen) reconcile.Ref { return s.Ref })
-	err := g.fenced(ctx, l, func(tx pgx.Tx, now time.Time) error {
-		var writes []write
-		parts := worldParts(r)
-		for _, part := range parts {
-			if writes = append(writes, part(now)...); len(parts) <= inOneTrip {
-				continue
-			}
-			if err := execAll(ctx, tx, writes); err != nil {
+	r.Findings = lastOf(r.Findings, reconcile.Finding.Key)
+	behind, err := g.behindWorld(ctx, r)
+	if err == nil {
+		err = g.fenced(ctx, l, func(tx pgx.Tx, now time.Time) error {
+			if err := execRecord(ctx, tx, r, append(worldParts(r, now), behind...)); err != nil {
 				return err
 			}
-			writes = nil
-		}
-		more, err := recordWrites(r, now)
-		if err != nil {
-			return err
-		}
-		if err := execAll(ctx, tx, append(writes, more...)); err != nil {
-			return err
-		}
-		return endPass(ctx, tx, r, now)
-	})
+			return endPass(ctx, tx, r, now)
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("record pass %d: %w", r.Pass, err)
 	}
 	return nil
+}
+
+// behindWorld makes what is written behind the world before there is a transaction that would wait for it: the evidence
+// of many findings takes seconds to encode.
+func (g *Ledger) behindWorld(ctx context.Context, r reconcile.Record) ([]recordPart, error) {
+	now, err := g.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	writes, err := recordWrites(r, now)
+	return column(writes, func(w write) recordPart { return func() []write { return []write{w} } }), err
+}
+
+// execRecord runs the parts in their order: in one round trip, or each by itself where one would take long to encode.
+func execRecord(ctx context.Context, tx pgx.Tx, r reconcile.Record, parts []recordPart) error {
+	large := max(len(r.Tasks), len(r.Sandboxes), len(r.Findings), len(r.Events)) > rowsAtOnce
+	var writes []write
+	for _, part := range parts {
+		if writes = append(writes, part()...); !large {
+			continue
+		}
+		if err := execAll(ctx, tx, writes); err != nil {
+			return err
+		}
+		writes = nil
+	}
+	return execAll(ctx, tx, writes)
 }
 
 // execAll runs the writes in their order, in one round trip.
@@ -125,8 +138,8 @@ func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	writes = append(writes, actions...)
 	writes = append(writes, breakers...)
 	writes = append(writes, verdicts...)
-	if len(r.Events) > 0 {
-		writes = append(writes, putEvents(r.Events))
+	for some := range slices.Chunk(r.Events, rowsAtOnce) {
+		writes = append(writes, putEvents(some))
 	}
 	if len(r.Unsigned) > 0 {
 		writes = append(writes, write{"put_unsigned", pgx.StrictNamedArgs{
@@ -138,19 +151,21 @@ func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	return writes, nil
 }
 
-// worldParts are what a pass saw of tasks, sandboxes, sources and templates, in parts that are made when it is
-// their turn.
-func worldParts(r reconcile.Record) []func(now time.Time) []write {
-	parts := []func(time.Time) []write{func(time.Time) []write {
+// A recordPart is made when it is its turn.
+type recordPart func() []write
+
+// worldParts are what a pass saw of tasks, sandboxes, sources and templates.
+func worldParts(r reconcile.Record, now time.Time) []recordPart {
+	parts := []recordPart{func() []write {
 		return []write{{"watch_since", pgx.StrictNamedArgs{"watch_since": stamp(r.WatchSince), "known": r.Known}}}
 	}}
 	for some := range slices.Chunk(r.Tasks, rowsAtOnce) {
-		parts = append(parts, func(now time.Time) []write { return []write{putTasks(some, now)} })
+		parts = append(parts, func() []write { return []write{putTasks(some, now)} })
 	}
 	for some := range slices.Chunk(r.Sandboxes, rowsAtOnce) {
-		parts = append(parts, func(time.Time) []write { return []write{putSandboxes(some)} })
+		parts = append(parts, func() []write { return []write{putSandboxes(some)} })
 	}
-	return append(parts, func(time.Time) (writes []write) {
+	return append(parts, func() (writes []write) {
 		if len(r.Sources) > 0 {
 			writes = append(writes, putSources(r.Sources))
 		}
