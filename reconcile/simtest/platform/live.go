@@ -175,11 +175,8 @@ func (t truth) ender(b *box) string {
 		rule = "orphan"
 	case r == nil || !t.watch.linked(b.task, b) || t.calledBy(b):
 		return "" // what its task was is for a person where the account is shared
-	case r.State == reconcile.TaskStopped && t.tookName(b, r):
-		if b.worker.well() {
-			return "" // it seems to be the later one's, and that one's sandbox in use
-		}
-		rule = "finished-lingering"
+	case r.State == reconcile.TaskStopped && b.worker.well() && t.tookName(b, r):
+		return "" // it seems to be the later one's, and that one's sandbox in use
 	case r.State == reconcile.TaskStopped:
 		rule = "stop-ignored"
 	case r.State.Terminal() && b.state == reconcile.SandboxRunning:
