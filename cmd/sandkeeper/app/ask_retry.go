@@ -10,7 +10,6 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
 	"github.com/sandkeeper/sandkeeper/web/api"
@@ -139,7 +138,7 @@ func (r *retrying) held(again *reconcile.Action) string {
 	if len(holds) > 0 {
 		return holds.String()
 	}
-	return decide.RetryWaits(r.m, &r.m.Controls, again)
+	return reconcile.RetryWaits(r.m, &r.m.Controls, again)
 }
 
 func (r *retrying) leave(task, why string) {
