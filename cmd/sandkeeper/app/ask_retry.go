@@ -196,7 +196,8 @@ func (a *App) Retry(ctx context.Context, target, hash string, by *Request) (stri
 			strings.Join(append(p.Subjects, leftLines(p.Left)...), "\n"), console.Plural(p.Count, "task"), text.Line(target),
 			p.Hash), nil
 	case hash != "" && hash != p.Hash && len(r.again) > 0:
-		return "", fmt.Errorf("retry of %s: the list has changed, its hash is %s and not %s; look at it again", target, p.Hash, hash)
+		return "", fmt.Errorf("retry of %s: the list has changed, its hash is %s and not %s; look at it again", target,
+			p.Hash, hash)
 	}
 	done, err := r.ask(ctx, a, by)
 	return done.Said, err
