@@ -15,7 +15,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
-// mostRetried is how many tasks one request runs again: the newest of an incident come first, and it may be asked again.
+// mostRetried is how many tasks one request runs again: the newest of an incident first, and it may be asked again.
 const mostRetried = 200
 
 // A retrying is what somebody wants run again: tasks that sandkeeper itself has marked failed. It is chosen from what
