@@ -23,7 +23,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "attention:", err)
 	}
 	if err != nil || !calm {
-		os.Exit(1) //nolint:gocritic // nothing is left to stop
+		os.Exit(1)
 	}
 }
 

@@ -1,7 +1,6 @@
 package decide
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -27,34 +26,8 @@ func noRetry(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	case !v.Trusted(reconcile.SourceTasks):
 		return wait(reconcile.HeldFrozen(reconcile.SourceTasks).String())
 	}
-	if why := RetryWaits(&v.S.Memory, &f.Controls, a); why != "" {
+	if why := reconcile.RetryWaits(&v.S.Memory, &f.Controls, a); why != "" {
 		return wait(why)
 	}
 	return Ruling{}
-}
-
-// RetryWaits says what a retry waits for, by what the ledger knows; "" for nothing. An attempt beside an old one that
-// still runs would do the same work twice.
-func RetryWaits(m *reconcile.Memory, c *reconcile.Controls, a *reconcile.Action) string {
-	if id := c.Incident(a.Signature); id != "" {
-		return "incident " + id + " holds it: release it once its cause is fixed"
-	}
-	for _, b := range boxesOf(m, a.Task) {
-		if b.GoneAt.IsZero() && b.State != reconcile.SandboxEnded && !b.State.AtRest() {
-			return "its sandbox " + text.Clip(b.Ref.String(), 100) + " is not gone yet"
-		}
-	}
-	return ""
-}
-
-// boxesOf are the sandboxes on record that name the task, in their order.
-func boxesOf(m *reconcile.Memory, task string) []reconcile.SandboxSeen {
-	var all []reconcile.SandboxSeen
-	for _, b := range m.Sandboxes {
-		if b.Task == task && task != "" {
-			all = append(all, b)
-		}
-	}
-	slices.SortFunc(all, func(a, b reconcile.SandboxSeen) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
-	return all
 }

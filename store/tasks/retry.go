@@ -44,7 +44,8 @@ func (c *Compiled) marked() []string {
 
 // Retry sets a row that our own write failed to what tasks.requeue says, while it has the version and the mark of that
 // write: what anybody has done to it since is nobody's to undo. A row that is not so is left, and has moved.
-func (t *Tasks) Retry(ctx context.Context, id string, failed reconcile.RowBefore, reason string) (reconcile.Written, error) {
+func (t *Tasks) Retry(ctx context.Context, id string, failed reconcile.RowBefore, reason string,
+) (reconcile.Written, error) {
 	if why := t.plan.NoRetry(); why != "" {
 		return "", errors.New(why)
 	}

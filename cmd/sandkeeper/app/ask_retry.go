@@ -10,13 +10,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
-// mostRetried is how many tasks one request runs again: the newest of an incident come first, and it may be asked again.
+// mostRetried is how many tasks one request runs again: the newest of an incident first, and it may be asked again.
 const mostRetried = 200
 
 // A retrying is what somebody wants run again: tasks that sandkeeper itself has marked failed. It is chosen from what
@@ -139,7 +138,7 @@ func (r *retrying) held(again *reconcile.Action) string {
 	if len(holds) > 0 {
 		return holds.String()
 	}
-	return decide.RetryWaits(r.m, &r.m.Controls, again)
+	return reconcile.RetryWaits(r.m, &r.m.Controls, again)
 }
 
 func (r *retrying) leave(task, why string) {
@@ -197,7 +196,8 @@ func (a *App) Retry(ctx context.Context, target, hash string, by *Request) (stri
 			strings.Join(append(p.Subjects, leftLines(p.Left)...), "\n"), console.Plural(p.Count, "task"), text.Line(target),
 			p.Hash), nil
 	case hash != "" && hash != p.Hash && len(r.again) > 0:
-		return "", fmt.Errorf("retry of %s: the list has changed, its hash is %s and not %s; look at it again", target, p.Hash, hash)
+		return "", fmt.Errorf("retry of %s: the list has changed, its hash is %s and not %s; look at it again", target,
+			p.Hash, hash)
 	}
 	done, err := r.ask(ctx, a, by)
 	return done.Said, err
