@@ -24,6 +24,7 @@ var spared = map[string]string{
 	"TestPrefect":                "TestGARM stays",
 	"TestPrefectPreset":          "TestPresetsRepair stays",
 	"TestTrigger":                "TestGARM stays",
+	"TestWalkOmoiOS":             "TestWalkCodingAgent stays",
 }
 
 func TestSparedAreTests(t *testing.T) { raced.AreTests(t, spared) }
