@@ -131,7 +131,8 @@ func shellWords(line string) []string {
 // TestCommandsAreFound: what is taken for a command, and what is wrong with one.
 func TestCommandsAreFound(t *testing.T) {
 	t.Parallel()
-	text := "Say `sandkeeper\nreport` or `sandkeeper-sim x`.\n```sh\n$ sandkeeper hold sb-1 \\\n  --reason \"a b\" | cat  # x\n" +
+	text := "Say `sandkeeper\nreport` or `sandkeeper-sim x`.\n" +
+		"```sh\n$ sandkeeper hold sb-1 \\\n  --reason \"a b\" | cat  # x\n" +
 		"A=b sandkeeper plan\nmake sandkeeper x\n```\n"
 	lines, inside := commandsOf(text)
 	want := []string{`hold sb-1    --reason "a b"`, "plan", "report"}

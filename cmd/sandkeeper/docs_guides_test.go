@@ -26,7 +26,8 @@ func TestGuidesBeginWithAConfig(t *testing.T) {
 		}
 		_, entry, _ := strings.Cut(section, "```yaml\n")
 		entry, _, _ = strings.Cut(entry, "```")
-		whole := "installation: prod\nmode: observe\ndatabase: postgres://u@h/db\ntasks: {database: postgres://u@h/tasks, preset: omoios}\n" +
+		whole := "installation: prod\nmode: observe\ndatabase: postgres://u@h/db\n" +
+			"tasks: {database: postgres://u@h/tasks, preset: omoios}\n" +
 			"providers:\n" + entry
 		if _, err := config.Parse(kind+".yaml", []byte(whole), func(string) (string, bool) { return "x", true }); err != nil {
 			t.Errorf("the least config of %s: %v\n%s", kind, err, entry)

@@ -15,16 +15,17 @@ type section struct {
 }
 
 var sections = []section{
-	{"Start", []string{"README.md", "docs/getting-started.md", "docs/concepts.md", "docs/glossary.md", "docs/faq.md", "docs/demo.md"}},
-	{"Set up", []string{"docs/configuration.md", "docs/configuration-reference.md", "docs/platforms.md", "docs/providers.md",
-		"docs/generic.md", "docs/backtest.md"}},
+	{"Start", []string{"README.md", "docs/getting-started.md", "docs/concepts.md", "docs/glossary.md",
+		"docs/faq.md", "docs/demo.md"}},
+	{"Set up", []string{"docs/configuration.md", "docs/configuration-reference.md", "docs/platforms.md",
+		"docs/providers.md", "docs/generic.md", "docs/backtest.md"}},
 	{"Deploy", []string{"deploy/README.md", "docs/upgrade.md", "SECURITY.md", "docs/performance.md"}},
 	{"Operate", []string{"docs/operating.md", "docs/http.md"}},
 	{"Rules", []string{"docs/rules/README.md", "docs/rules/"}},
 	{"Runbooks", []string{"alerts/runbooks/"}},
 	{"Our platforms", []string{"deploy/examples/README.md", "deploy/examples/"}},
-	{"Background", []string{"docs/design.md", "docs/proof.md", "docs/guards.md", "docs/head-to-head.md", "docs/simulators.md",
-		"examples/README.md", "CONTRIBUTING.md", "CHANGELOG.md"}},
+	{"Background", []string{"docs/design.md", "docs/proof.md", "docs/guards.md", "docs/head-to-head.md",
+		"docs/simulators.md", "examples/README.md", "CONTRIBUTING.md", "CHANGELOG.md"}},
 }
 
 // An entry is one line of the navigation.

@@ -63,8 +63,9 @@ func parse(file string, source []byte) *page {
 		if !is {
 			return
 		}
-		if id, has := heading.AttributeString("id"); has {
-			p.anchors[string(id.([]byte))] = true
+		attribute, _ := heading.AttributeString("id")
+		if id, has := attribute.([]byte); has {
+			p.anchors[string(id)] = true
 		}
 		if heading.Level == 1 && p.title == file {
 			p.title = strings.ReplaceAll(string(heading.Lines().Value(source)), "`", "")
@@ -75,7 +76,8 @@ func parse(file string, source []byte) *page {
 
 // walk visits each node once.
 func walk(tree ast.Node, visit func(ast.Node)) {
-	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // it fails with what visit returns: nothing
+	// It fails with what the function returns: nothing.
+	_ = ast.Walk(tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			visit(n)
 		}

@@ -14,18 +14,20 @@ import (
 var updateGrants = flag.Bool("update-grants", false, "write grants.sql beside the configs in deploy/examples")
 
 // mono is the table that the config of MonoTask names, for its own is not public.
-const mono = `CREATE TABLE tasks (id text PRIMARY KEY, status text NOT NULL, sandbox_id text, created_at timestamptz NOT NULL,
-	started_at timestamptz, updated_at timestamptz NOT NULL, error_message text)`
+const mono = `CREATE TABLE tasks (id text PRIMARY KEY, status text NOT NULL, sandbox_id text,
+	created_at timestamptz NOT NULL, started_at timestamptz, updated_at timestamptz NOT NULL, error_message text)`
 
-// TestGrantsOfExamples: what is handed out beside each config is what sandkeeper prints for it on the platform's tables,
-// and the database takes it.
+// TestGrantsOfExamples: what is handed out beside each config is what sandkeeper prints for it on the platform's
+// tables, and the database takes it.
 func TestGrantsOfExamples(t *testing.T) {
-	for _, name := range []string{"CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_APPLICATION_ID", "SANDBOX_WORKER_TOKEN"} {
+	for _, name := range []string{"CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_APPLICATION_ID",
+		"SANDBOX_WORKER_TOKEN"} {
 		t.Setenv(name, "x")
 	}
 	t.Setenv("SANDBOX_WORKER_URL", "https://boxes.example.com/api/sandbox")
 	for name, tables := range map[string]string{
-		"omoios-daytona": tablesOf(t, "omoios"), "coding-agent-vercel": tablesOf(t, "coding-agent"), "monotask-cloudflare": mono,
+		"omoios-daytona": tablesOf(t, "omoios"), "coding-agent-vercel": tablesOf(t, "coding-agent"),
+		"monotask-cloudflare": mono,
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join("..", "..", "deploy", "examples", name)
@@ -49,7 +51,7 @@ func TestGrantsOfExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("%s is stale: go test ./test/platforms -run TestGrantsOfExamples -update-grants (-want +got):\n%s", file, diff)
+				t.Errorf("%s is stale, see -update-grants (-want +got):\n%s", file, diff)
 			}
 		})
 	}
