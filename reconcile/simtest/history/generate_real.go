@@ -60,8 +60,7 @@ func (d *draw) adversary() {
 		id, at := fmt.Sprintf("x%d", i+1), m.soon()
 		m.at(at, "task %s running age=%s sandbox=%s", id, m.one("2m", "1h"), m.one("no", "no", "yes"))
 		at += m.between(time.Second, 2*time.Minute)
-		if what := m.one("beats", "beats", "ahead", "finished", "started", "older", "name", "take", "vanish", "label",
-			"plant", "break"); what == "break" {
+		if what := m.one("beats", "beats", "ahead", "finished", "vanish", "label", "plant", "break"); what == "break" {
 			m.at(at, "sandbox %s break exec", id)
 		} else {
 			m.at(at, "evil %s %s %s", id, what, m.task())

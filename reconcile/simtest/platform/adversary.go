@@ -14,7 +14,7 @@ import (
 const Evil = "evil"
 
 // A forgery is what a row of the evil tenant's shows, whatever is true.
-type forgery struct{ beats, ahead, finished, older, started bool }
+type forgery struct{ beats, ahead, finished, older bool }
 
 // tenancy tells tasks of several tenants apart. Alone: nothing goes wrong but what the evil one does.
 type tenancy struct {
@@ -67,9 +67,6 @@ func (y *tenancy) forge(t *reconcile.Task) {
 	if f.older { // than any sandbox, which would then be made after its row
 		t.CreatedAt = t.AsOf.Add(-30 * 24 * time.Hour)
 	}
-	if f.started {
-		t.Events.Started = t.AsOf
-	}
 }
 
 // evilEvent is what the evil tenant does, or a role of the database that has no right to.
@@ -91,8 +88,6 @@ func (t mishaps) evilEvent(a *args) {
 		f.finished = true
 	case "older":
 		f.older = true
-	case "started":
-		f.started = true
 	case "name":
 		t.nameBoxOf(id, a.word(2))
 	case "take":

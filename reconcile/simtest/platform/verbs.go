@@ -51,7 +51,7 @@ func init() {
 			"vanish": "", "renew": "", "disown": "", "adopt": ""}},
 		"tenants": {subs: map[string]string{"": "alone"}, do: tenantsEvent},
 		"evil": {thing: true, do: func(t *Platform, a *args) { t.mishaps().evilEvent(a) }, subs: map[string]string{
-			"beats": "", "ahead": "", "finished": "", "started": "", "older": "", "name": "", "take": "", "vanish": "",
+			"beats": "", "ahead": "", "finished": "", "older": "", "name": "", "take": "", "vanish": "",
 			"label": "", "plant": ""}},
 		"orchestrator": {do: func(t *Platform, a *args) { t.orchestrator().orchestratorEvent(a) }, subs: map[string]string{
 			"down": "", "up": ""}},
