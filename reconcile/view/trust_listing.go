@@ -239,7 +239,8 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 	}
 	c := v.CountLinks(subs)
 	//guard:link-lost P3
-	why := v.settle(reconcile.SourceLink, doubt{c.heard, mostAlone, lostLink, true}, doubt{c.alone, c.none, c.noLink, true})
+	heard, alone := doubt{c.heard, mostAlone, lostLink, true}, doubt{c.alone, c.none, c.noLink, true}
+	why := v.settle(reconcile.SourceLink, heard, alone)
 	//guard:link-proved P3
 	if why == "" && !v.Trusted(reconcile.SourceLink) && !c.prove() {
 		return // that nobody lives who could tell does not make it whole
