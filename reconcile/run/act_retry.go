@@ -6,7 +6,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// carryRetry has a task run again that our own write failed, because an operator asked for it. The row is read first, then
+// carryRetry has a task run again that our own write failed, because an operator asked for it. The row is read, then
 // the requests, and the write itself leaves a row that has moved since.
 func (r *executor) carryRetry(ctx context.Context, a reconcile.Action) reconcile.Action {
 	if _, ok := r.k.Tasks.(reconcile.Retrier); !ok || a.Before == nil {
