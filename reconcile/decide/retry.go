@@ -9,7 +9,7 @@ import (
 )
 
 // noRetry is asked of a retry that an operator wants, right before the row is set back: it may be only while the row is
-// as our own write left it, while nothing of the attempt that failed is left, and while its cause is not known to go on.
+// as our own write left it, while nothing of the attempt that failed is left, and while no incident of it holds.
 func noRetry(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	t := f.Row
 	switch {

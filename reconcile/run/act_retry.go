@@ -6,8 +6,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// carryRetry has a task run again that our own write failed, because an operator asked for it. The row is read first and
-// the requests after it, and the write itself leaves a row that has moved since.
+// carryRetry has a task run again that our own write failed, because an operator asked for it. The row is read, then
+// the requests, and the write itself leaves a row that has moved since.
 func (r *executor) carryRetry(ctx context.Context, a reconcile.Action) reconcile.Action {
 	if _, ok := r.k.Tasks.(reconcile.Retrier); !ok || a.Before == nil {
 		return r.giveUp(a, "nothing is known of the row as our own write left it")
