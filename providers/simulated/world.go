@@ -28,11 +28,11 @@ type World struct {
 
 // Options are the world's clock and pace.
 type Options struct {
-	Now  func() time.Time // nil: time.Now
+	Now func() time.Time // nil: time.Now
 	// Steady is a clock that never jumps, by which listings lag; nil: Now. A Now that is set back
 	// would have them show what was changed long ago.
 	Steady func() time.Time
-	Seed uint64           // of the faults that strike by chance, and of ids
+	Seed   uint64 // of the faults that strike by chance, and of ids
 
 	StartAfter    time.Duration // from creating to running
 	StopAfter     time.Duration // from stopping to stopped
