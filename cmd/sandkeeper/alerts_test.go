@@ -82,7 +82,6 @@ var (
 	quoted  = regexp.MustCompile("`(sandkeeper\\s+[a-z]+[^`]*)`") // it may go on in the next line
 	inLine  = regexp.MustCompile(`:\s+(sandkeeper [a-z]+[^\n]*)`)
 	onALine = regexp.MustCompile(`(?m)^(sandkeeper [a-z]+[^#|\n]*)`)
-	bare    = regexp.MustCompile(`"[^"]*"|[^\s"]+`)
 )
 
 // told are the commands in a text: on lines of code, in backquotes, or after a colon.
@@ -98,15 +97,6 @@ func told(text string) [][]string {
 				all = append(all, shellWords(m[1]))
 			}
 		}
-	}
-	return all
-}
-
-// shellWords are the words of a command as a shell takes them.
-func shellWords(command string) []string {
-	all := bare.FindAllString(command, -1)
-	for i := range all {
-		all[i] = strings.Trim(all[i], `"`)
 	}
 	return all
 }
