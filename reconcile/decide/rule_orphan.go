@@ -69,10 +69,11 @@ func orphan(v *view.View, s *reconcile.Subject) result {
 // unlisted is what a direct look shows of a sandbox that may explain it, and its listing does not; "" when
 // nothing. A listing that loses labels loses all that is known by them.
 func unlisted(listed *reconcile.SeenSandbox, looked reconcile.Sandbox) string {
+	more := func(f reconcile.FurtherKey) bool { return !slices.Contains(listed.Further, f) }
 	switch {
 	case looked.Task != "":
 		return "that it names task " + text.Clip(looked.Task, 60)
-	case slices.ContainsFunc(looked.Further, func(f reconcile.FurtherKey) bool { return !slices.Contains(listed.Further, f) }):
+	case slices.ContainsFunc(looked.Further, more):
 		return "a value by which a further table may explain it"
 	case looked.Spare:
 		return "that it is a spare of a warm pool"
