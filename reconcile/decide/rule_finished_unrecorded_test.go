@@ -11,7 +11,7 @@ func TestFinishedUnrecorded(t *testing.T) {
 	testRule(t, "finished-unrecorded", map[string]ruleCase{
 		"finished after the last start": {
 			"task t1 running started=10m ev.finished=9m59s", "report", "the row still says running"},
-		"finished at the moment of a start": {"task t1 running started=10m ev.finished=10m", "healthy", ""},
+		"finished at the moment of a start": {"task t1 running started=10m ev.finished=10m", "report", ""},
 		"finished before the last start":    {"task t1 running started=10m ev.finished=11m", "healthy", ""},
 		"started again by an event":         {"task t1 running ev.started=5m ev.finished=6m", "healthy", ""},
 		"finished after the start event":    {"task t1 running ev.started=6m ev.finished=5m", "report", ""},
