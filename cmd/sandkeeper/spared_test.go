@@ -37,6 +37,7 @@ var spared = map[string]string{
 	"TestAgentuityCheck":                      "check with each fault; TestAgentuity stays",
 	"TestAgentuityRegionThatFails":            "single passes with each fault; TestAgentuityEverywhereBroken stays",
 	"TestOneTenantFreezesOnlyItself":          "single passes; nothing runs beside them",
+	"TestAlertsOfARealWorld":                  "a real Prometheus and Alertmanager in ten worlds; no race is looked for there",
 	"TestCheck":                               "check with each mistake, one after the other",
 	"TestWrongSetups":                         "each wrong set-up, one after the other",
 }

@@ -296,7 +296,11 @@ func TestAutoWorlds(t *testing.T) {
 		worlds, kept = worlds+each, kept+below
 		table += w.row(all, below)
 	}
-	if 20*kept < 19*worlds {
+	least := (19*worlds + 19) / 20
+	if each < autoEach {
+		least = worlds - 1 // so few prove no share: that all but one hold is for the race detector
+	}
+	if kept < least {
 		t.Errorf("the true rate stays below the bound in %d of %d worlds:\n%s", kept, worlds, table)
 	}
 	if each == autoEach {

@@ -68,8 +68,11 @@ func (r Receiver) send(ctx context.Context, alarms []reconcile.Alarm) error {
 	}
 	sent := make(chan error, 1)
 	go func() {
-		title, body := r.message(alarms)
-		sent <- errors.Join(sender.Send(body, &types.Params{"title": title})...)
+		var errs []error
+		for _, m := range r.messages(alarms) {
+			errs = append(errs, sender.Send(m.body, &m.params)...)
+		}
+		sent <- errors.Join(errs...)
 	}()
 	select {
 	case <-ctx.Done():
@@ -77,6 +80,40 @@ func (r Receiver) send(ctx context.Context, alarms []reconcile.Alarm) error {
 	case err := <-sent:
 		return err
 	}
+}
+
+// An outgoing is a text and what its service takes beside it.
+type outgoing struct {
+	body   string
+	params types.Params
+}
+
+// messages are what the service of the address is sent: to people all in one, and to what keeps an incident open until
+// it is told of its end one each, under a key of its own. Opsgenie's alerts cannot be closed this way, so it is told
+// only of what is wrong.
+func (r Receiver) messages(alarms []reconcile.Alarm) (out []outgoing) {
+	scheme, _, _ := strings.Cut(r.URL.Reveal(), ":")
+	if scheme != "pagerduty" && scheme != "opsgenie" {
+		title, body := r.message(alarms)
+		return []outgoing{{body, types.Params{"title": title}}}
+	}
+	for i := range alarms {
+		a := &alarms[i]
+		title, key := "sandkeeper "+r.Installation+": "+text.Clip(a.Title, 100), r.Installation+"/"+a.Key
+		body := text.Clip(reconcile.Joined(title, a.Text), 1000) // PagerDuty takes 1024 letters
+		switch {
+		case scheme == "pagerduty":
+			action := "trigger"
+			if a.Over() {
+				action = "resolve"
+			}
+			out = append(out, outgoing{body, types.Params{"severity": string(a.Severity), "action": action, "dedup_key": key,
+				"source": r.Installation, "client": "sandkeeper", "client_url": r.Page}})
+		case !a.Over():
+			out = append(out, outgoing{body, types.Params{"title": title, "alias": key, "source": r.Installation}})
+		}
+	}
+	return out
 }
 
 // message is what a person reads.

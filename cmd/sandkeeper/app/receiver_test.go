@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nicholas-fedor/shoutrrr/pkg/services/incident/pagerduty"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app/webhooktest"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
@@ -84,6 +87,46 @@ func TestNoErrorShowsAnAddress(t *testing.T) {
 		if !strings.Contains(err.Error(), "notify people: ") {
 			t.Errorf("%s: the error does not say who was to be told: %v", address, err)
 		}
+	}
+}
+
+// TestTellsPagerDuty: an incident of its own for each, which its end closes; by the library's own code, over HTTP.
+func TestTellsPagerDuty(t *testing.T) {
+	var got []map[string]any
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var event map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
+			t.Error(err)
+		}
+		got = append(got, event)
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	defer server.Close()
+	address, err := url.Parse("pagerduty://" + server.Listener.Addr().String() + "/" + strings.Repeat("ab", 16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var service pagerduty.Service
+	if err := service.Initialize(address, nil); err != nil {
+		t.Fatal(err)
+	}
+	service.SetHTTPClient(server.Client())
+	for _, m := range receiverAt(address.String()).messages(someAlarms()) {
+		if err := service.Send(m.body, &m.params); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got) != 2 || got[0]["event_action"] != "trigger" || got[0]["dedup_key"] != "prod/breaker:orphan" ||
+		got[1]["event_action"] != "resolve" || got[1]["dedup_key"] != "prod/freeze:tasks" {
+		t.Errorf("it was told %v", got)
+	}
+}
+
+// TestOpsgenieIsToldOfWhatIsWrong: under one alias each time, so that it is one alert.
+func TestOpsgenieIsToldOfWhatIsWrong(t *testing.T) {
+	out := receiverAt("opsgenie://api.opsgenie.com/key").messages(someAlarms())
+	if len(out) != 1 || out[0].params["alias"] != "prod/breaker:orphan" {
+		t.Errorf("it would be told %+v", out)
 	}
 }
 
