@@ -238,8 +238,8 @@ func (v *View) assessLink(subs []reconcile.Subject) {
 		}
 	}
 	c := v.CountLinks(subs)
-	//guard:link-lost P3
 	heard, alone := doubt{c.heard, mostAlone, lostLink, true}, doubt{c.alone, c.none, c.noLink, true}
+	//guard:link-lost P3
 	why := v.settle(reconcile.SourceLink, heard, alone)
 	//guard:link-proved P3
 	if why == "" && !v.Trusted(reconcile.SourceLink) && !c.prove() {
