@@ -78,7 +78,7 @@ func TestBudgets(t *testing.T) {
 		"what follows its own first step is not planned anew, and takes no budget": {
 			"finding orphan sandbox:daytona/s1 first=12m last=2m sighted=2m sightings=3; " +
 				"finding orphan sandbox:daytona/s2 first=11m last=2m sighted=2m sightings=3; box daytona/s{1..2} running; " +
-				"action a1 orphan sandbox:daytona/s1 quarantine box=daytona/s1 claimed=1m; " +
+				"action a1 orphan sandbox:daytona/s1 quarantine box=daytona/s1; " +
 				"action a2 orphan sandbox:daytona/s1 terminate box=daytona/s1 remedy=a1 seq=1",
 			[]string{"do terminate daytona/s2"}},
 		"what is held takes no budget": {
