@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/sandkeeper/sandkeeper/providers/e2b/e2btest"
 	"github.com/sandkeeper/sandkeeper/providers/vercel/verceltest"
@@ -74,10 +72,5 @@ func (s *demoStage) writeConfig(name, address string) (string, error) {
 		keys, price := p.own()
 		entries += fmt.Sprintf(demoEntry, p.name, p.url, p.key, keys, s.probes, price)
 	}
-	path := filepath.Join(s.dir, name)
-	text := fmt.Sprintf(demoConfig, s.dsn, address, s.quick, s.full, entries, s.failures)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", fmt.Errorf("write the demo's config: %w", err)
-	}
-	return path, nil
+	return s.write(name, fmt.Sprintf(demoConfig, s.dsn, address, s.quick, s.full, entries, s.failures))
 }

@@ -14,8 +14,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A daemon is `sandkeeper run` in a process of its own.
+// A daemon is `sandkeeper run`, or a program that watches it, in a process of its own.
 type daemon struct {
+	name  string // as it is called
 	cmd   *exec.Cmd
 	log   string // its file
 	ended chan struct{}
@@ -26,28 +27,37 @@ const finishing = 25 * time.Second
 
 // run starts a daemon, which ends with the context, and returns the address of its page.
 func (p *program) run(ctx context.Context, log string) (*daemon, string, error) {
-	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	d, err := launch(ctx, "sandkeeper run", log, p.path, "--config", p.config, "run", "--migrate")
 	if err != nil {
-		return nil, "", fmt.Errorf("make the daemon's log: %w", err)
+		return nil, "", err
 	}
-	defer file.Close()
-	d := &daemon{log: log, ended: make(chan struct{})}
-	d.cmd = exec.CommandContext(ctx, p.path, "--config", p.config, "run", "--migrate") //nolint:gosec // the demo's
-	d.cmd.Stderr, d.cmd.SysProcAttr, d.cmd.WaitDelay = file, detached(), finishing
-	d.cmd.Cancel = func() error { return d.cmd.Process.Signal(syscall.SIGTERM) }
-	if err := d.cmd.Start(); err != nil {
-		return nil, "", fmt.Errorf("start the daemon: %w", err)
-	}
-	go func() {
-		defer close(d.ended)
-		_ = d.cmd.Wait() // who needs it alive asks by watch
-	}()
 	page, err := d.page(ctx)
 	if err != nil {
 		d.kill()
 		return nil, "", err
 	}
 	return d, page, nil
+}
+
+// launch starts a program that ends with the context, and writes what it says to a log.
+func launch(ctx context.Context, name, log, path string, args ...string) (*daemon, error) {
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("make the log of %s: %w", name, err)
+	}
+	defer file.Close()
+	d := &daemon{name: name, log: log, ended: make(chan struct{})}
+	d.cmd = exec.CommandContext(ctx, path, args...) //nolint:gosec // the demo's
+	d.cmd.Stderr, d.cmd.SysProcAttr, d.cmd.WaitDelay = file, detached(), finishing
+	d.cmd.Cancel = func() error { return d.cmd.Process.Signal(syscall.SIGTERM) }
+	if err := d.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		defer close(d.ended)
+		_ = d.cmd.Wait() // who needs it alive asks by watch
+	}()
+	return d, nil
 }
 
 // kill is SIGKILL: nothing is put in order.
@@ -75,7 +85,7 @@ func (d *daemon) fault(ctx context.Context) error {
 	}
 	text, _ := os.ReadFile(d.log) // without it the state says enough
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-	return fmt.Errorf("`sandkeeper run` ended (%s): %s", d.cmd.ProcessState, lines[len(lines)-1])
+	return fmt.Errorf("`%s` ended (%s): %s", d.name, d.cmd.ProcessState, lines[len(lines)-1])
 }
 
 // holds reports whether this is the name under which the daemon works.

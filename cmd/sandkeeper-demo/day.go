@@ -45,33 +45,34 @@ func (c *script) day() []scene {
 // morning: what leaks and what dies.
 func (c *script) morning() []scene {
 	return []scene{
-		{at: at(0, 25), kind: broke, title: "the platform crashes and leaves 6 sandboxes that no task knows",
+		{at: at(0, 10), part: "orphan", kind: broke, title: "the platform crashes and leaves 6 sandboxes that no task knows",
 			watch: "after 30 s the page shows 6 findings of the rule orphan. Seen twice, the sandboxes are terminated; " +
 				"those of the other team stay.",
 			act: c.orphan},
-		{at: at(0, 50), kind: broke, title: "Vercel throttles: it answers 429 to every listing",
+		{at: at(0, 55), part: "throttle", kind: broke, title: "Vercel throttles: it answers 429 to every listing",
 			watch: "the source listing:vercel is not trusted. What rests on it waits, what rests on the others does not.",
-			act:   c.throttle},
-		{at: at(1, 5), kind: fixed, title: "Vercel answers again",
-			act: c.fix, until: c.distrusted("listing:vercel", nil)},
-		{at: at(1, 15), kind: broke, act: c.expireSnapshot,
+			act:   c.throttle, until: c.calm},
+		{at: at(1, 28), part: "throttle", kind: fixed, title: "Vercel answers again",
+			act: c.fix, until: c.distrusted("listing:vercel", nil), shown: lookAtIt},
+		{at: at(1, 30), part: "snapshot", kind: broke, act: c.expireSnapshot,
 			title: "the snapshot " + demoSnapshot + " goes inactive, and 10 users ask for work at once",
 			watch: "their tasks, and those of all who ask later, wait for workers that never start. " +
 				"They are failed after 30 s each. From the ninth on the page shows one incident instead of many " +
 				"findings, with its likely cause: the snapshot."},
-		{at: at(2, 5), kind: fixed, title: "somebody activates the snapshot again",
+		{at: at(2, 20), part: "snapshot", kind: fixed, title: "somebody activates the snapshot again",
 			act: c.restoreSnapshot, until: c.explained},
-		{at: at(2, 10), kind: person, title: "the operator asks for the affected tasks, to retry them",
+		{at: at(2, 25), part: "snapshot", kind: person, title: "the operator asks for the affected tasks, to retry them",
 			act: c.affected, until: c.repaired(incidentSnapshot, 10)},
-		{at: at(2, 15), kind: broke, title: "4 containers vanish under their tasks",
+		{at: at(2, 30), part: "vanish", kind: broke, title: "4 containers vanish under their tasks",
 			watch: "rules heartbeat-lost and sandbox-missing. A worker's sign of life outweighs a missing sandbox, " +
 				"so the tasks are failed when the last sign is 40 s old, not before.",
 			act: c.vanish},
-		{at: at(3, 5), kind: broke, title: "4 workers die inside living sandboxes; an operator holds one of their tasks",
+		{at: at(3, 20), part: "silence", kind: broke,
+			title: "4 workers die inside living sandboxes; an operator holds one of their tasks",
 			watch: "after 40 s of silence 3 tasks are marked failed and their sandboxes terminated. " +
 				"The fourth is on hold, with the operator's name and reason.",
 			act: c.silence},
-		{at: at(4, 0), kind: person, title: "the operator lifts the hold: the fourth task follows",
+		{at: at(4, 10), part: "silence", kind: person, title: "the operator lifts the hold: the fourth task follows",
 			act: c.liftHold, until: c.holdKept},
 	}
 }
@@ -79,23 +80,26 @@ func (c *script) morning() []scene {
 // noon: what only pretends to work, and what is too much at once.
 func (c *script) noon() []scene {
 	return []scene{
-		{at: at(4, 15), kind: broke, title: "3 people stop their tasks; their providers say yes and do nothing",
+		{at: at(4, 20), part: "stops", kind: broke,
+			title: "3 people stop their tasks; their providers say yes and do nothing",
 			watch: "a bad minute: ignored stops are terminated after 5 s, and broken ones once 3 probes in a row have " +
 				"failed. Forgotten sandboxes are quarantined after 30 s: stopped, listed under Actions with the command " +
 				"that brings them back, and terminated a minute later.",
 			act: c.ignoreStop},
-		{at: at(4, 18), kind: broke, title: "4 tasks finish, and their sandboxes are forgotten", act: c.forget},
-		{at: at(4, 21), kind: broke, act: c.move,
+		{at: at(4, 23), part: "stops", kind: broke,
+			title: "4 tasks finish, and their sandboxes are forgotten", act: c.forget},
+		{at: at(4, 26), part: "stops", kind: broke, act: c.move,
 			title: "3 sandboxes move to another machine and say started: exec hangs, exec answers 502, files answer 404"},
-		{at: at(5, 0), kind: person, title: "the operator wants one of the quarantined sandboxes back",
+		{at: at(5, 5), part: "stops", kind: person, title: "the operator wants one of the quarantined sandboxes back",
 			act: c.restore, until: c.asleep},
-		{at: at(5, 10), kind: broke, until: c.awake, title: "a script in a loop creates 40 sandboxes that no task knows",
+		{at: at(5, 15), part: "breaker", kind: broke, until: c.awake,
+			title: "a script in a loop creates 40 sandboxes that no task knows",
 			watch: "40 are more than 10 % of the fleet. The breaker of the rule orphan opens, and nothing is terminated " +
 				"until an operator has looked: a wrong label would look just like this.",
 			act: c.herd},
-		{at: at(6, 0), kind: person, title: "the operator reads the list and releases exactly these 40",
-			act: c.release, until: c.breakerOpen},
-		{at: at(6, 20), kind: person, title: "a second replica is started on the same ledger",
+		{at: at(6, 20), part: "breaker", kind: person, title: "the operator reads the list and releases exactly these 40",
+			act: c.release, until: c.breakerOpen, shown: lookAtIt},
+		{at: at(6, 35), part: "replica", kind: person, title: "a second replica is started on the same ledger",
 			act: c.startReplica, until: c.calm},
 	}
 }
@@ -103,34 +107,39 @@ func (c *script) noon() []scene {
 // evening: what fails around sandkeeper, and in it.
 func (c *script) evening() []scene {
 	return []scene{
-		{at: at(6, 30), kind: broke, title: "more and more stops are ignored, and Daytona takes 2 s to delete each sandbox",
+		{at: at(6, 40), part: "replica", kind: broke,
+			title: "more and more stops are ignored, and Daytona takes 2 s to delete each sandbox",
 			watch: "both replicas share the work, until one of them is killed in the middle of it. " +
 				"The other goes on at once, and takes over what was begun after 15 s.",
 			act: c.slowStops},
-		{at: at(6, 35), kind: broke, title: "the second replica is killed (SIGKILL) while it ends sandboxes",
+		{at: at(6, 45), part: "replica", kind: broke, title: "the second replica is killed (SIGKILL) while it ends sandboxes",
 			act: c.killReplica, until: c.replicaAtWork},
-		{at: at(7, 5), kind: fixed, title: "the other replica has finished what the killed one had begun",
+		{at: at(7, 10), part: "replica", kind: fixed, title: "the other replica has finished what the killed one had begun",
 			act: c.tellGap, until: c.calm},
-		{at: at(7, 10), kind: person, title: "the restored sandbox is not needed any more: the operator lifts its hold",
-			act: c.letGo, until: c.calm},
-		{at: at(7, 15), kind: broke, act: c.breakVercel, until: c.calm,
+		{at: at(7, 13), part: "stops", kind: person,
+			title: "the restored sandbox is not needed any more: the operator lifts its hold",
+			act:   c.letGo, until: c.calm},
+		{at: at(7, 18), part: "outage", kind: broke, act: c.breakVercel, until: c.calm,
 			title: "5 stops are ignored, 2 of them at Vercel, and Vercel's API answers 500",
 			watch: "everything at Vercel seems to be gone. The source listing:vercel is not trusted, and what rests on " +
 				"it waits: no task is failed for a sandbox that only cannot be seen. The other 3 sandboxes are terminated as " +
 				"ever."},
-		{at: at(7, 40), kind: fixed, title: "Vercel answers again: what waited is looked at, and terminated",
-			act: c.fix, until: c.onlyVercelWaits},
-		{at: at(7, 50), kind: broke, title: "Daytona's listing leaves out more than half of the sandboxes",
+		{at: at(7, 52), part: "outage", kind: fixed,
+			title: "Vercel answers again: what waited is looked at, and terminated",
+			act:   c.fix, until: c.onlyVercelWaits, shown: lookAtIt},
+		{at: at(7, 58), part: "listing", kind: broke, title: "Daytona's listing leaves out more than half of the sandboxes",
 			watch: "it answers well, and is not trusted: what it lost is alive when it is asked for by id.",
 			act:   c.cutListing},
-		{at: at(8, 5), kind: fixed, title: "the listing is whole again",
+		{at: at(8, 13), part: "listing", kind: fixed, title: "the listing is whole again",
 			act: c.fix, until: c.distrusted("listing:daytona", (*reconcile.SourceSeen).LostSome)},
-		{at: at(8, 10), kind: broke, title: "the pipeline of the workers' events goes down: all seem dead, and none is",
+		{at: at(8, 16), part: "events", kind: broke,
+			title: "the pipeline of the workers' events goes down: all seem dead, and none is",
 			watch: "after 40 s every worker is silent. That is one broken pipeline and not 250 deaths: " +
 				"the source events is frozen, and no task is failed.",
 			act: c.silenceAll, until: c.calm},
-		{at: at(9, 5), kind: fixed, title: "the pipeline is back; heartbeat timers restart and are trusted in 40 s",
-			act: c.hearAll, until: c.distrusted("events", nil)},
+		{at: at(9, 10), part: "events", kind: fixed,
+			title: "the pipeline is back; heartbeat timers restart and are trusted in 40 s",
+			act:   c.hearAll, until: c.distrusted("events", nil)},
 		{at: at(9, 50), kind: fixed, title: "the day is over", act: nothing, until: c.evenTrusted},
 	}
 }
@@ -146,7 +155,7 @@ func (c *script) small() []scene {
 			watch: "rule stop-ignored, terminated after 5 s.", act: c.ignoreStop},
 		{at: at(4, 0), kind: broke, title: "Vercel throttles: it answers 429 to every listing",
 			watch: "the source listing:vercel is not trusted; the others are.", act: c.throttle},
-		{at: at(4, 20), kind: fixed, title: "Vercel answers again", act: c.fix},
+		{at: at(4, 35), kind: fixed, title: "Vercel answers again", act: c.fix},
 	}
 }
 

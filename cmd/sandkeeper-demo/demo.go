@@ -49,9 +49,13 @@ func (d *demo) play(ctx context.Context, tell *teller) error {
 	defer daemon.wait()
 	defer cancel() // before it is waited for
 	d.tell = tell
-	d.script = &script{stage: d.stage, platform: d.platform, truth: d.truth, ledger: d.ledger, tell: tell, hurry: d.hurry}
-	d.script.scenes = d.script.day()
+	if err := d.write(tell); err != nil {
+		return err
+	}
 	defer d.script.close()
+	if err := d.stage.startWatchers(ctx, d.watched); err != nil {
+		return err
+	}
 	tell.opening(d.stage, d.script.scenes)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.platform.live(ctx) })
@@ -61,6 +65,21 @@ func (d *demo) play(ctx context.Context, tell *teller) error {
 		return d.story(ctx)
 	})
 	return g.Wait()
+}
+
+// write makes the script of the story, as the flags want it.
+func (d *demo) write(tell *teller) error {
+	d.script = &script{stage: d.stage, platform: d.platform, truth: d.truth, ledger: d.ledger, tell: tell, hurry: d.hurry}
+	scenes, err := chosen(d.script.day(), d.parts)
+	if err != nil {
+		return err
+	}
+	d.script.scenes = paced(scenes, d.speed)
+	if d.limit == 0 {
+		d.limit = length(d.script.scenes) + more
+	}
+	d.script.longest = d.limit
+	return nil
 }
 
 // story plays the scenes, tells what the ledger says of them, and goes on with small ones.

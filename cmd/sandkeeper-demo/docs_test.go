@@ -28,6 +28,11 @@ func TestDemoInDocs(t *testing.T) {
 			t.Errorf("docs/demo.md does not say %q", want)
 		}
 	}
+	for _, part := range partsOf((&script{}).day()) {
+		if !strings.Contains(docs, "`"+part+"`") {
+			t.Errorf("docs/demo.md does not name the part %q, which --scene can choose", part)
+		}
+	}
 	times := []string{clockOf(storyLength)}
 	for _, s := range (&script{}).day() {
 		times = append(times, clockOf(s.at))

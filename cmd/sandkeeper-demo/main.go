@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -40,14 +41,23 @@ func execute(ctx context.Context, args []string, out, errs io.Writer) int {
 // settings are the flags of the demo.
 type settings struct {
 	once    bool
-	limit   time.Duration
-	folder  string // where the temporary folder is made; "" for the usual place
-	hurry   bool   // everything that breaks broke a while ago, so that no threshold is waited for
-	program string // the program to drive; "" to find it
+	limit   time.Duration // 0 for what the story takes, and some more
+	speed   float64       // how many times as fast the scenes come
+	parts   []string      // of the story, to play only these; none for all
+	keep    bool          // leave config, log and database
+	watched bool          // by a real Prometheus and Alertmanager
+	folder  string        // where the temporary folder is made; "" for the usual place
+	hurry   bool          // everything that breaks broke a while ago, so that no threshold is waited for
+	program string        // the program to drive; "" to find it
 }
 
-// storyLength is how long the story takes when nothing delays it.
-const storyLength = 10 * time.Minute
+// storyLength is how long the whole story takes when nothing delays it, more how much longer than that it
+// may take, and theEnd how long after the last scene the sum of it is told.
+const (
+	storyLength = 10 * time.Minute
+	more        = 5 * time.Minute
+	theEnd      = 10 * time.Second
+)
 
 func command(out io.Writer) *cobra.Command {
 	f := &settings{}
@@ -65,7 +75,9 @@ everything. It needs the server programs of PostgreSQL (initdb, postgres) on the
 where packages put them, and the program sandkeeper beside it or on the PATH; in a clone
 of the source it builds one.`,
 		Example: `  sandkeeper-demo
-  sandkeeper-demo --once`,
+  sandkeeper-demo --once
+  sandkeeper-demo --scene breaker,throttle --speed 2
+  sandkeeper-demo --with-prometheus`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -73,7 +85,13 @@ of the source it builds one.`,
 	}
 	c.Flags().
 		BoolVar(&f.once, "once", false, "end after the story; exit code 1 unless all was repaired and nothing harmed")
-	c.Flags().DurationVar(&f.limit, "limit", storyLength+5*time.Minute, "longest time for the story")
+	c.Flags().DurationVar(&f.limit, "limit", 0, "longest time for the story (default: what it takes, and 5m more)")
+	c.Flags().Float64Var(&f.speed, "speed", 1, "play so many times as fast, 0.2 to 5; thresholds stay as they are")
+	c.Flags().StringSliceVar(&f.parts, "scene", nil,
+		"play only these parts of the story: "+strings.Join(partsOf((&script{}).day()), ", "))
+	c.Flags().BoolVar(&f.keep, "keep", false, "leave config, log and database when it ends, and say how to open them")
+	c.Flags().BoolVar(&f.watched, "with-prometheus", false,
+		"start a real Prometheus and Alertmanager with the program's alert rules beside it")
 	c.Flags().StringVar(&f.folder, "folder", "", "make the temporary folder below this one (default /tmp)")
 	c.Flags().BoolVar(&f.hurry, "hurry", false, "let the incidents lie in the past, so that no threshold is waited for")
 	c.Flags().StringVar(&f.program, "program", "",
@@ -84,8 +102,8 @@ of the source it builds one.`,
 // runDemo sets the stage, plays the story and clears everything away, also when it is
 // interrupted at any moment.
 func runDemo(ctx context.Context, out io.Writer, f *settings) (err error) {
-	if f.limit <= 0 {
-		return fmt.Errorf("--limit %s: give the story a time longer than 0, such as 15m", f.limit)
+	if err := f.check(); err != nil {
+		return err
 	}
 	tell := newTeller(out)
 	tell.note("starting a private PostgreSQL and a simulated Daytona, E2B and Vercel …")
@@ -95,13 +113,26 @@ func runDemo(ctx context.Context, out io.Writer, f *settings) (err error) {
 	}
 	defer func() {
 		err = errors.Join(err, stage.clear())
-		tell.note("everything is stopped and removed")
+		tell.gone(stage)
 	}()
 	d, err := openDemo(ctx, stage, f)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 	return interrupted(ctx, d.play(ctx, tell))
+}
+
+// check holds that the flags can be followed, and tells all that cannot at once.
+func (f *settings) check() error {
+	var errs []error
+	if f.limit < 0 {
+		errs = append(errs, fmt.Errorf("--limit %s: give the story a time longer than 0, such as 15m", f.limit))
+	}
+	if !(f.speed >= 0.2 && f.speed <= 5) {
+		errs = append(errs, fmt.Errorf("--speed %g: the story is played 0.2 to 5 times as fast as it is written", f.speed))
+	}
+	_, err := chosen((&script{}).day(), f.parts)
+	return errors.Join(append(errs, err)...)
 }
 
 // interrupted: Ctrl-C is how a demo ends, not a mistake.

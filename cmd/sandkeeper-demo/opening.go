@@ -11,6 +11,9 @@ func (t *teller) opening(s *demoStage, scenes []scene) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.banner("open   " + s.page(""))
+	for _, w := range s.watchers {
+		fmt.Fprintf(t.out, "  and    %s (%s)\n", w.url, w.what)
+	}
 	fmt.Fprint(t.out, "\nTo try meanwhile, in another terminal (again at the end, with the ids of what happened):\n\n")
 	t.commands(s, "")
 	fmt.Fprintf(t.out, `
@@ -31,9 +34,9 @@ back and by what, and whether any task that was marked failed came back to life.
 			fmt.Fprintf(t.out, "  %s  %s\n", clock(scenes[i].at), scenes[i].title)
 		}
 	}
-	fmt.Fprintf(t.out, "  %s  the sum of it; then it goes on\n", clock(storyLength))
+	fmt.Fprintf(t.out, "  %s  the sum of it; then it goes on\n", clock(length(scenes)+theEnd))
 	t.places(s)
-	fmt.Fprintf(t.out, "\nCtrl-C ends it at any moment and removes everything.\n")
+	fmt.Fprintf(t.out, "\nCtrl-C ends it at any moment and %s.\n", leaves(s.keep))
 }
 
 // banner frames a line that nobody may miss.

@@ -26,7 +26,7 @@ func (c *script) requests(ctx context.Context, reason string, args ...string) er
 // hold keeps sandkeeper's hands off a task.
 func (c *script) hold(ctx context.Context, task string) error {
 	c.held = task
-	return c.requests(ctx, "I am looking into this one", "hold", "task:"+task, "--for", storyLength.String())
+	return c.requests(ctx, "I am looking into this one", "hold", "task:"+task, "--for", c.longest.String())
 }
 
 func (c *script) liftHold(ctx context.Context) error {
@@ -48,7 +48,7 @@ func (c *script) release(ctx context.Context) error {
 	}
 	c.tell.operator("sandkeeper release " + orphanRule + " " + hash[0])
 	return c.requests(ctx, "all 40 are from the script of this morning", "release", orphanRule, "--hash", hash[1],
-		"--for", storyLength.String())
+		"--for", c.longest.String())
 }
 
 // affected lists the tasks that the incident of the snapshot has failed.

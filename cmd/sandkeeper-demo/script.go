@@ -14,11 +14,13 @@ import (
 // A scene is one thing that happens in the story.
 type scene struct {
 	at    time.Duration // since the story began
+	part  string        // of the story, by which --scene names it; "" for what is always played
 	kind  sceneKind
 	title string // what happens, as it is announced, told, and listed in the time-table
 	watch string // what to look at; "" for a scene that is not announced
 	act   func(context.Context) error
 	until func(*reconcile.Overview) bool // what the scene waits for besides its time; nil for nothing
+	shown time.Duration                  // how long at least what it waits for is there to be seen
 }
 
 // A sceneKind says what a scene does.
@@ -38,11 +40,13 @@ type script struct {
 	ledger   *ledger.Ledger // what sandkeeper says; only read
 	tell     *teller
 	hurry    bool
+	longest  time.Duration // the story may take; what its operator asks for is for so long
 
 	scenes  []scene
 	zero    time.Time // when the story began, as far as the next scene is concerned
 	played  time.Time // when the last scene was played
 	said    bool      // the next scene was announced
+	stood   time.Time // since when what the next scene waits for is there
 	waited  time.Time // when it was last told that the next scene waits, and for what
 	aged    int       // victims whose incident was moved into the past
 	held    string    // the task that the operator holds
@@ -61,6 +65,9 @@ const (
 	notice  = 10 * time.Second
 	timeout = 40 * time.Second
 )
+
+// lookAtIt is how long what is over in a moment stays, so that somebody can look at it.
+const lookAtIt = 30 * time.Second
 
 // longAgo is how far a story in a hurry moves its incidents into the past: further than
 // any threshold of the demo's config.
@@ -100,7 +107,7 @@ func (c *script) turn(ctx context.Context, o *reconcile.Overview) error {
 		return nil
 	}
 	next := &c.scenes[0]
-	left := c.left(next)
+	left, ready := c.left(next), c.ready(next, o)
 	if left <= notice && !c.said {
 		c.said = true
 		c.tell.hear(o, c.truth) // first what came of the scenes before
@@ -109,7 +116,7 @@ func (c *script) turn(ctx context.Context, o *reconcile.Overview) error {
 	if left > 0 {
 		return nil
 	}
-	if !c.ready(next, o) {
+	if !ready {
 		c.waiting(next, o)
 		return nil
 	}
@@ -125,13 +132,20 @@ func (c *script) left(s *scene) time.Duration {
 	return time.Until(c.zero.Add(s.at))
 }
 
-// ready reports whether the next scene may be played: what it waits for has come, and, in
-// a hurry, a full pass has seen the scene before.
+// ready reports whether the next scene may be played: what it waits for has come and could be
+// seen, and, in a hurry, a full pass has seen the scene before.
 func (c *script) ready(s *scene, o *reconcile.Overview) bool {
 	if c.hurry && !c.seen(o) {
 		return false
 	}
-	return s.until == nil || s.until(o)
+	if s.until != nil && !s.until(o) {
+		c.stood = time.Time{}
+		return false
+	}
+	if c.stood.IsZero() {
+		c.stood = time.Now()
+	}
+	return c.hurry || time.Since(c.stood) >= s.shown
 }
 
 func (c *script) seen(o *reconcile.Overview) bool {
@@ -156,7 +170,8 @@ func (c *script) waiting(s *scene, o *reconcile.Overview) {
 // play plays the next scene. One that came late moves all that follow.
 func (c *script) play(ctx context.Context) error {
 	now := c.scenes[0]
-	c.scenes, c.played, c.said, c.waited = c.scenes[1:], time.Now(), false, time.Time{}
+	c.scenes, c.played, c.said = c.scenes[1:], time.Now(), false
+	c.stood, c.waited = time.Time{}, time.Time{}
 	c.zero = c.played.Add(-now.at)
 	c.tell.scene(&now)
 	return now.act(ctx)

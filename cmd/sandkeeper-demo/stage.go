@@ -23,7 +23,9 @@ type demoStage struct {
 	probes    int    // seconds between two probes of a sandbox
 	failures  int    // failed probes in a row that convict
 	dir       string
-	made      []string // folders above dir that were made for it, innermost first
+	keep      bool       // leave dir as it is at the end
+	watchers  []*watcher // of the daemon's metrics
+	made      []string   // folders above dir that were made for it, innermost first
 	program   *program
 	url       string // of the page, with a slash at its end; "" before the daemon runs
 	cluster   *pgtest.Cluster
@@ -41,6 +43,7 @@ func setStage(ctx context.Context, f *settings) (*demoStage, error) {
 	s := &demoStage{
 		began:    time.Now(),
 		below:    f.folder,
+		keep:     f.keep,
 		workers:  demoWorkers,
 		quick:    2,
 		full:     4,
@@ -51,7 +54,7 @@ func setStage(ctx context.Context, f *settings) (*demoStage, error) {
 		s.workers, s.quick, s.full, s.probes, s.failures = 120, 1, 2, 3, 2
 	}
 	for _, step := range []func(context.Context) error{
-		s.makeFolder, s.startDatabase, s.startProviders,
+		func(context.Context) error { return findWatchers(f.watched) }, s.makeFolder, s.startDatabase, s.startProviders,
 		func(ctx context.Context) error { return s.prepareProgram(ctx, f.program) },
 	} {
 		if err := step(ctx); err != nil {
@@ -61,12 +64,18 @@ func setStage(ctx context.Context, f *settings) (*demoStage, error) {
 	return s, nil
 }
 
-// clear stops and removes whatever was started, in the other order.
+// clear stops and removes whatever was started, in the other order. What is to be kept stays.
 func (s *demoStage) clear() error {
 	var errs []error
+	for _, w := range s.watchers {
+		w.wait()
+	}
 	errs = append(errs, s.stopProviders())
 	if s.pool != nil {
 		s.pool.Close()
+	}
+	if s.keep && s.dir != "" {
+		return errors.Join(append(errs, s.stopDatabase())...)
 	}
 	if s.cluster != nil {
 		errs = append(errs, s.cluster.Stop())

@@ -51,8 +51,10 @@ func (c *script) asleep(o *reconcile.Overview) bool {
 	return false
 }
 
-// awake: it is back.
-func (c *script) awake(*reconcile.Overview) bool { return c.repaired(incidentRestored, 1)(nil) }
+// awake: it is back, if there is one.
+func (c *script) awake(*reconcile.Overview) bool {
+	return c.wanted == "" || c.repaired(incidentRestored, 1)(nil)
+}
 
 // holdKept: the held task is due and held, and the others of its incident are repaired.
 func (c *script) holdKept(o *reconcile.Overview) bool {

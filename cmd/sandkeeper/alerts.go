@@ -94,8 +94,11 @@ func alertsRunbookCommand(o *app.Options) *cobra.Command {
 		Short: "Print the runbook of an alert or of a rule; without a name list them",
 		Example: "  sandkeeper alerts runbook SandkeeperBreakerOpen\n" +
 			"  sandkeeper alerts runbook orphan",
-		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: alerts.Runbooks(),
+		Args: cobra.MaximumNArgs(1),
+		// Only when they are asked for: to find the names would cost each start of the program some milliseconds.
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return alerts.Runbooks(), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			text := strings.Join(alerts.Runbooks(), "\n") + "\n"
 			if len(args) == 1 {

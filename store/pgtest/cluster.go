@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -155,10 +158,30 @@ func (c *Cluster) arguments() []string {
 	for name, value := range c.options.Settings {
 		settings[name] = value
 	}
-	for name, value := range settings {
-		args = append(args, "-c", name+"="+value)
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		args = append(args, "-c", name+"="+settings[name])
 	}
 	return args
+}
+
+// Command is what a person types to run the server of a cluster that was ended.
+func (c *Cluster) Command() string {
+	words := append([]string{c.options.Binaries.Postgres}, c.arguments()...)
+	for i, w := range words {
+		if strings.ContainsFunc(w, special) {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	as := ""
+	if c.user != nil {
+		as = fmt.Sprintf("setpriv --reuid=%d --regid=%d --clear-groups ", c.user.Uid, c.user.Gid)
+	}
+	return as + strings.Join(words, " ")
+}
+
+// special reports whether a shell takes a letter for something else.
+func special(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-=,:+", r)
 }
 
 // readyWithin is how long a server may take until it answers; one that never does must not hang a test.
