@@ -125,10 +125,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && !out.notYet && ripe(v, &f, r, s)
 	f.HeldBy = f.HeldBy.With(freezes(v, r, s, out.conclusive)...)
 	//guard:unmapped-status harm
-	if t := s.Task; t != nil && s.LinkState == reconcile.LinkLive && t.State == reconcile.TaskUnknown {
-		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnmapped,
-			Reason: fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60))})
-	}
+	f.HeldBy = append(f.HeldBy, meaningless(v, s)...)
 	remedy := v.P.Rules[r.Name].Remedy
 	//guard:report-only harm
 	if out.report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) {
@@ -151,6 +148,25 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NotTerminable, 200)})
 	}
 	return f, remedy
+}
+
+// meaningless are what holds all that is found of a live row which says what the config does not know: its status,
+// or the engine that its sandbox is at.
+func meaningless(v *view.View, s *reconcile.Subject) (holds reconcile.HeldBy) {
+	t := s.Task
+	if t == nil || s.LinkState != reconcile.LinkLive {
+		return nil
+	}
+	if t.State == reconcile.TaskUnknown {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnmapped,
+			Reason: fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60))})
+	}
+	if v.P.Unplaced(t) {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNoEntry,
+			Reason: fmt.Sprintf("no entry of the config is for %q, where its row says that its sandbox is",
+				text.Clip(t.Provider, 60))})
+	}
+	return holds
 }
 
 // doubts hold what would end a sandbox that a row names and does not prove to be ours. A task with such a one
