@@ -130,6 +130,7 @@ const (
 	Requeue    Remedy = "requeue"
 	Terminate  Remedy = "terminate"
 	Quarantine Remedy = "quarantine"
+	Stop       Remedy = "stop" // the sandbox is stopped or paused, and never ended for it
 	Report     Remedy = "report"
 	Activate   Remedy = "activate"
 )

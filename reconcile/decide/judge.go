@@ -128,8 +128,11 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	f.HeldBy = append(f.HeldBy, meaningless(v, s)...)
 	remedy := v.P.Rules[r.Name].Remedy
 	//guard:report-only harm
-	if out.report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) {
+	if out.report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop {
 		remedy = reconcile.Report
+	}
+	if why := stoppedAlready(b, remedy); why != "" {
+		f.Reason, remedy = reconcile.Joined(f.Reason, why), reconcile.Report
 	}
 	//guard:plan-used live
 	if user := anothersBox(v, s, b, remedy); user != "" {
@@ -140,7 +143,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 		f.HeldBy = append(f.HeldBy, doubts(s, out.sandbox, remedy)...)
 	}
 	//guard:quarantine-way lost
-	if remedy == reconcile.Quarantine {
+	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
 		f.HeldBy = append(f.HeldBy, cannotQuarantine(v, s)...)
 	}
 	//guard:no-end live
@@ -208,8 +211,22 @@ func anothersBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, r
 	return usedBy(v, s.Task, b)
 }
 
+// endsSandbox reports whether the remedy takes a sandbox from whoever may work in it: for good, or until it is started
+// again.
 func endsSandbox(remedy reconcile.Remedy) bool {
-	return remedy == reconcile.Terminate || remedy == reconcile.Quarantine
+	return remedy == reconcile.Terminate || remedy == reconcile.Quarantine || remedy == reconcile.Stop
+}
+
+// stoppedAlready says why a sandbox that is only to be stopped is left: it does not run.
+func stoppedAlready(b *reconcile.SeenSandbox, remedy reconcile.Remedy) string {
+	switch {
+	case remedy != reconcile.Stop || b == nil:
+	case b.State.AtRest():
+		return "reported only: it does not run, and its rule only stops"
+	case b.State == reconcile.SandboxFailed:
+		return "reported only: it has failed, so that nothing runs in it that could be stopped"
+	}
+	return ""
 }
 
 // ripe is the part of a threshold that counts from the first sighting.
