@@ -39,7 +39,7 @@ func TestShapesInDocs(t *testing.T) {
 		said[strings.Trim(row[0], "`")] = strings.Join(row, " ")
 	}
 	for _, s := range reconcile.Shapes {
-		words := slices.Concat(s.Report, s.Off)
+		words := slices.Concat(s.Report, s.Stop, s.Off)
 		if s.Keep {
 			words = append(words, "sandboxes: keep")
 		}

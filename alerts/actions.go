@@ -53,6 +53,8 @@ func (r *reading) takes(rule string, step reconcile.Step) bool {
 		return step != reconcile.StepFail
 	case reconcile.Terminate, reconcile.Quarantine:
 		return step == reconcile.StepTerminate
+	case reconcile.Stop:
+		return step == reconcile.StepQuarantine
 	}
 	return false
 }

@@ -13,8 +13,13 @@ func Watch(m *Memory, p *Policy) time.Time {
 		return m.Now
 	}
 	interval := max(p.Full, UsualGap(m))
+	last := m.LastPass
+	// A pass that a listing failed in has read the rows and the other listings: the failed one has a timer of its own.
+	if tasks := m.Sources[SourceTasks]; tasks.Trusted {
+		last = Latest(last, tasks.LastTrusted)
+	}
 	//guard:watch-gap P6
-	if interval > 0 && m.Now.Sub(m.LastPass) > 2*interval {
+	if interval > 0 && m.Now.Sub(last) > 2*interval {
 		return m.Now
 	}
 	return m.WatchSince

@@ -74,6 +74,12 @@ func (p *Policy) Candidates(t *Task) []string {
 	return nil
 }
 
+// Unplaced reports whether the row names an engine that the config has no entry for: nobody can look there.
+func (p *Policy) Unplaced(t *Task) bool {
+	_, ok := p.Providers[t.Provider]
+	return t.Provider != "" && !ok
+}
+
 // Has reports whether the source is still one: not of a provider that left the config, nor
 // of events or probes that were switched off. A freeze must not outlive its source.
 func (p *Policy) Has(source string) bool {
@@ -124,6 +130,7 @@ const (
 	Requeue    Remedy = "requeue"
 	Terminate  Remedy = "terminate"
 	Quarantine Remedy = "quarantine"
+	Stop       Remedy = "stop" // the sandbox is stopped or paused, and never ended for it
 	Report     Remedy = "report"
 	Activate   Remedy = "activate"
 )

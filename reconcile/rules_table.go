@@ -7,6 +7,8 @@ var (
 	onReport  = []Remedy{Report}
 	onTask    = []Remedy{Fail, Requeue, Report}
 	onSandbox = []Remedy{Terminate, Quarantine, Report}
+	// A sandbox that nobody works in: it may also be stopped and kept for good.
+	onUnused = []Remedy{Terminate, Quarantine, Stop, Report}
 	// A sandbox that may have a task: the row is failed first, where there is one.
 	onBoth = []Remedy{Fail, Requeue, Terminate, Quarantine, Report}
 )
@@ -54,13 +56,13 @@ var Rules = []Rule{
 	{
 		Name: "stop-ignored", Means: "stopped tasks whose sandbox lives on",
 		Family: CleanUp, NeedsTasks: true, RestsOn: OnTasks,
-		Remedies: onSandbox, Default: RulePolicy{After: 10 * time.Minute},
+		Remedies: onUnused, Default: RulePolicy{After: 10 * time.Minute},
 		Presets: map[string]time.Duration{"omoios": 5 * time.Second, "coding-agent": 5 * time.Second},
 	},
 	{
 		Name: "finished-lingering", Means: "finished tasks whose sandbox lives on",
 		Family: CleanUp, NeedsTasks: true, RestsOn: OnTasks | OnListing, KeptAlive: true, MakesRoom: true,
-		Remedies: onSandbox, Default: RulePolicy{After: time.Hour},
+		Remedies: onUnused, Default: RulePolicy{After: time.Hour},
 		Presets: map[string]time.Duration{"omoios": 10 * time.Minute, "coding-agent": 10 * time.Minute},
 	},
 	{
@@ -76,14 +78,14 @@ var Rules = []Rule{
 	{
 		Name: "orphan", Means: "sandboxes that no task explains",
 		Family: CleanUp, NeedsTasks: true, RestsOn: OnTasks | OnLink | OnListing, FullOnly: true, MakesRoom: true,
-		Remedies: onSandbox, Floor: 30 * time.Second,
+		Remedies: onUnused, Floor: 30 * time.Second,
 		Default: RulePolicy{After: time.Hour, Sightings: 2, Apart: time.Minute}, Keys: []string{"sightings", "apart"},
 		Presets: map[string]time.Duration{"omoios": 5 * time.Minute, "coding-agent": 5 * time.Minute},
 	},
 	{
 		Name: "duplicate", Means: "two live sandboxes for one task",
 		Family: CleanUp, NeedsTasks: true, RestsOn: OnTasks | OnLink | OnListing, FullOnly: true, OfLiveTask: EndUnnamed,
-		Remedies: onSandbox, Default: RulePolicy{After: 10 * time.Minute},
+		Remedies: onUnused, Default: RulePolicy{After: 10 * time.Minute},
 		Presets: map[string]time.Duration{"omoios": 2 * time.Minute, "coding-agent": 2 * time.Minute},
 	},
 	{

@@ -13,6 +13,7 @@ type Shape struct {
 
 	After  map[string]time.Duration // thresholds
 	Report []string                 // rules that only report
+	Stop   []string                 // rules that stop and never end; they report where a provider cannot
 	Off    []string                 // rules that run only when the config names them
 	Keep   bool                     // what a task explains is never ended
 	Many   bool                     // several sandboxes at once are usual for a task
@@ -33,8 +34,8 @@ var Shapes = []Shape{
 		Name: "workspace", Means: "a person's sandbox, which rests between uses and holds what they work at",
 		After: slow(),
 		// Kortix's provider once deleted 25 boxes that were only parked: nothing that may hold files is ended.
-		Report: []string{"orphan", "duplicate", "deadline-exceeded", "stop-ignored", "finished-lingering", "errored",
-			"record-without-container"},
+		Report: []string{"duplicate", "deadline-exceeded", "errored", "record-without-container"},
+		Stop:   []string{"orphan", "stop-ignored", "finished-lingering"},
 		Off: []string{"inactive"}, Keep: true,
 	},
 	{
@@ -79,6 +80,9 @@ func (r *Rule) Settings(preset, shape string) RulePolicy {
 	p.Rollout, p.Remedy = 100, r.Remedies[0]
 	if slices.Contains(s.Report, r.Name) {
 		p.Remedy = Report
+	}
+	if slices.Contains(s.Stop, r.Name) {
+		p.Remedy = Stop
 	}
 	if after := s.After[r.Name]; after != 0 {
 		p.After = after

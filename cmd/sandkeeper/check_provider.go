@@ -105,6 +105,8 @@ func lacking(
 	}{
 		{reconcile.Quarantine, suspends, "it can neither stop nor pause a sandbox, so what these rules find " +
 			"there is held", "set their remedy to terminate or report"},
+		{reconcile.Stop, suspends, "it can neither stop nor pause a sandbox, so what these rules find there is held",
+			"set their remedy to report"},
 		{reconcile.Activate, tells, "it does not say how its templates are, so none is ever activated",
 			"set the remedy to report"},
 	} {

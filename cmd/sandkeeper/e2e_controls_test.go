@@ -248,6 +248,36 @@ func TestRestoreOfAMovedRow(t *testing.T) {
 	a.refuses("nothing of it is in quarantine", "restore", "nothing-like-it")
 }
 
+// TestStopVerb: of a workspace an orphan is stopped, nothing ends it, and restore brings it back, once.
+func TestStopVerb(t *testing.T) {
+	a := newArena(t, settings{tasks: ", shape: workspace", rules: "{orphan: {after: 5m, sightings: 2, apart: 1s}}"})
+	ws := a.working(6)
+	box := a.box(nobody, 10*time.Minute).ID
+	for range 4 {
+		a.once(0)
+		a.later(2*time.Minute, ws...)
+	}
+	if b, _ := a.cloud.Sandbox(box); a.ended(box) || b.State != reconcile.SandboxStopped {
+		t.Fatalf("the orphan is %s, want it stopped and there", b.State)
+	}
+	if said := a.must("explain", box); !strings.Contains(said, "reported only: it does not run") {
+		t.Errorf("explain does not say that it stands still:\n%s", said)
+	}
+	out := a.must("restore", box, "--reason", "it was ana's", "--author", "ana")
+	if !strings.Contains(out, "comes back") || strings.Contains(out, "its end") {
+		t.Errorf("restore says: %s", out)
+	}
+	for range 3 {
+		a.once(0)
+		a.later(2*time.Minute, ws...)
+	}
+	if b, _ := a.cloud.Sandbox(box); b.State != reconcile.SandboxRunning {
+		t.Errorf("the restored sandbox is %s, want it running and held", b.State)
+	}
+	a.refuses("it was restored", "restore", box)
+	a.keeps(ws)
+}
+
 // TestQuarantineOfARenamedEntry: what the config does not name any more is held and shown, and nobody
 // is told that it comes back.
 func TestQuarantineOfARenamedEntry(t *testing.T) {

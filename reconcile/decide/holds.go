@@ -33,6 +33,9 @@ func Holds(v *view.View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 		return append(holds, reconcile.Held{Kind: reconcile.HeldQuarantineEnd,
 			Reason: "in quarantine until " + text.Time(a.NextAttempt)})
 	}
+	if v.P.Rules[a.Rule].Remedy == reconcile.Stop && a.Step == reconcile.StepTerminate && !a.InQuarantine() && !a.Begun() {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldOnlyReports, Reason: "the rule only stops by now"})
+	}
 	//guard:quarantine-end-held P3
 	holds = append(holds, holdsOfQuarantine(v, a, f)...)
 	if a.Seq > 0 || a.Begun() {
@@ -71,8 +74,11 @@ func holdsOfQuarantine(v *view.View, a *reconcile.Action, f *Facts) reconcile.He
 	if !reconcile.RolledOut(a.Rule, a.Subject, rule.Rollout) {
 		holds = append(holds, reconcile.HeldByRollout(rule.Rollout))
 	}
-	if rule.Remedy == reconcile.Report {
+	if endsNothing(rule.Remedy) {
 		holds = append(holds, reconcile.HeldReported())
 	}
 	return holds
 }
+
+// endsNothing reports whether a remedy lets every sandbox be there.
+func endsNothing(remedy reconcile.Remedy) bool { return remedy == reconcile.Report || remedy == reconcile.Stop }

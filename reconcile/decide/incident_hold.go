@@ -40,7 +40,7 @@ func stillHeld(v *view.View, out *Plan, incidents []reconcile.Incident) {
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]
 		holds := a.Incidents(&held)
-		if a.InQuarantine() && !a.NextAttempt.After(v.Now) && policy(v, a.Rule).Remedy == reconcile.Report {
+		if a.InQuarantine() && !a.NextAttempt.After(v.Now) && endsNothing(policy(v, a.Rule).Remedy) {
 			holds = append(holds, reconcile.HeldReported())
 		}
 		shown := func(s PlannedStep) bool { return s.ID == a.ID }

@@ -125,14 +125,14 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && !out.notYet && ripe(v, &f, r, s)
 	f.HeldBy = f.HeldBy.With(freezes(v, r, s, out.conclusive)...)
 	//guard:unmapped-status harm
-	if t := s.Task; t != nil && s.LinkState == reconcile.LinkLive && t.State == reconcile.TaskUnknown {
-		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnmapped,
-			Reason: fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60))})
-	}
+	f.HeldBy = append(f.HeldBy, meaningless(v, s)...)
 	remedy := v.P.Rules[r.Name].Remedy
 	//guard:report-only harm
-	if out.report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) {
+	if out.report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop {
 		remedy = reconcile.Report
+	}
+	if why := stoppedAlready(b, remedy); why != "" {
+		f.Reason, remedy = reconcile.Joined(f.Reason, why), reconcile.Report
 	}
 	//guard:plan-used live
 	if user := anothersBox(v, s, b, remedy); user != "" {
@@ -143,7 +143,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 		f.HeldBy = append(f.HeldBy, doubts(s, out.sandbox, remedy)...)
 	}
 	//guard:quarantine-way lost
-	if remedy == reconcile.Quarantine {
+	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
 		f.HeldBy = append(f.HeldBy, cannotQuarantine(v, s)...)
 	}
 	//guard:no-end live
@@ -151,6 +151,25 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NotTerminable, 200)})
 	}
 	return f, remedy
+}
+
+// meaningless are what holds all that is found of a live row which says what the config does not know: its status,
+// or the engine that its sandbox is at.
+func meaningless(v *view.View, s *reconcile.Subject) (holds reconcile.HeldBy) {
+	t := s.Task
+	if t == nil || s.LinkState != reconcile.LinkLive {
+		return nil
+	}
+	if t.State == reconcile.TaskUnknown {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnmapped,
+			Reason: fmt.Sprintf("status %q is not mapped", text.Clip(t.Status, 60))})
+	}
+	if v.P.Unplaced(t) {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNoEntry,
+			Reason: fmt.Sprintf("no entry of the config is for %q, where its row says that its sandbox is",
+				text.Clip(t.Provider, 60))})
+	}
+	return holds
 }
 
 // doubts hold what would end a sandbox that a row names and does not prove to be ours. A task with such a one
@@ -192,8 +211,22 @@ func anothersBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, r
 	return usedBy(v, s.Task, b)
 }
 
+// endsSandbox reports whether the remedy takes a sandbox from whoever may work in it: for good, or until it is started
+// again.
 func endsSandbox(remedy reconcile.Remedy) bool {
-	return remedy == reconcile.Terminate || remedy == reconcile.Quarantine
+	return remedy == reconcile.Terminate || remedy == reconcile.Quarantine || remedy == reconcile.Stop
+}
+
+// stoppedAlready says why a sandbox that is only to be stopped is left: it does not run.
+func stoppedAlready(b *reconcile.SeenSandbox, remedy reconcile.Remedy) string {
+	switch {
+	case remedy != reconcile.Stop || b == nil:
+	case b.State.AtRest():
+		return "reported only: it does not run, and its rule only stops"
+	case b.State == reconcile.SandboxFailed:
+		return "reported only: it has failed, so that nothing runs in it that could be stopped"
+	}
+	return ""
 }
 
 // ripe is the part of a threshold that counts from the first sighting.

@@ -14,11 +14,15 @@ func remedySteps(v *view.View, d *Decision, f *reconcile.Finding, remedy reconci
 	s := d.Subject
 	base := reconcile.Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence,
 		Began: f.Began}
-	alone := remedy == reconcile.Terminate || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst ||
+	alone := remedy == reconcile.Terminate || remedy == reconcile.Stop || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst ||
 		accusedAlone(v, s, f)
 	//guard:plan-live-row P2
 	if alone || s.Task == nil || s.LinkState != reconcile.LinkLive {
-		return quarantineFirst(v, remedy, terminateSteps(v, base, s, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}))
+		only := reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}
+		if remedy == reconcile.Stop {
+			return stopSteps(boxSteps(v, base, s, only))
+		}
+		return quarantineFirst(v, remedy, terminateSteps(v, base, s, only))
 	}
 	row := base
 	row.Step = reconcile.StepFail
@@ -58,6 +62,14 @@ func quarantineFirst(v *view.View, remedy reconcile.Remedy, ends []reconcile.Act
 	return steps
 }
 
+// stopSteps only stop what the others would end: no end waits behind them.
+func stopSteps(ends []reconcile.Action) []reconcile.Action {
+	for i := range ends {
+		ends[i].Step = reconcile.StepQuarantine
+	}
+	return ends
+}
+
 // cannotQuarantine holds a quarantine where the provider has no way to stop or pause: it is
 // never replaced by a harsher remedy.
 func cannotQuarantine(v *view.View, s *reconcile.Subject) reconcile.HeldBy {
@@ -77,6 +89,11 @@ func terminateSteps(v *view.View, base reconcile.Action, s *reconcile.Subject, o
 	if keptForTask(v, s) {
 		return nil
 	}
+	return boxSteps(v, base, s, only)
+}
+
+// boxSteps are terminateSteps of what the config does not keep.
+func boxSteps(v *view.View, base reconcile.Action, s *reconcile.Subject, only reconcile.Ref) []reconcile.Action {
 	var steps []reconcile.Action
 	for i := range s.Boxes {
 		b := &s.Boxes[i]

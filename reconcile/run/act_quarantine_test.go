@@ -160,7 +160,11 @@ func TestQuarantineWhereNobodyCan(t *testing.T) {
 		s := quarantining(t, simulated.Options{})
 		k := s.keeper("once", &life{})
 		k.Providers[lab] = struct{ reconcile.Provider }{k.Providers[lab]}
-		for range 5 {
+		for pass := range 6 {
+			if pass == 3 {
+				s.remedy("orphan", reconcile.Stop)
+				k.Policy = s.policy
+			}
 			r, err := k.Once(t.Context(), reconcile.Full, time.Second)
 			if err != nil {
 				t.Fatal(err)
@@ -317,4 +321,58 @@ func TestActivateLooksAgain(t *testing.T) {
 			t.Error("a failed template was activated")
 		}
 	})
+}
+
+// TestStop: a sandbox that is only to be stopped is, is confirmed, and is there for good: no end follows, also where what
+// is at rest is ended. One that is started again is stopped again.
+func TestStop(t *testing.T) {
+	for name, c := range map[string]struct {
+		atRest, report bool
+		amid           func(*stage)
+		late           reconcile.SandboxState
+	}{
+		"what rests is left":  {late: reconcile.SandboxStopped},
+		"what rests is ended": {atRest: true, late: reconcile.SandboxStopped},
+		"somebody starts it again": {late: reconcile.SandboxStopped,
+			amid: func(s *stage) { _, _ = s.cloud.Start("sb-orphan") }},
+		"the rule only reports by then": {report: true, late: reconcile.SandboxRunning,
+			amid: func(s *stage) { _, _ = s.cloud.Start("sb-orphan") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := quarantining(t, simulated.Options{})
+				s.remedy("orphan", reconcile.Stop)
+				entry := s.policy.Providers[lab]
+				entry.EndsAtRest = c.atRest
+				s.policy.Providers[lab] = entry
+				s.pass(stuck + 3*time.Minute)
+				if got := s.state("sb-orphan"); got != reconcile.SandboxStopped {
+					t.Fatalf("the sandbox is %q, want it stopped", got)
+				}
+				if c.report {
+					s.remedy("orphan", reconcile.Report)
+				}
+				if c.amid != nil {
+					c.amid(s)
+				}
+				s.pass(time.Hour)
+				if got := s.state("sb-orphan"); got != c.late {
+					t.Errorf("an hour later the sandbox is %q, want %q", got, c.late)
+				}
+				h, err := s.ledger.Subject(t.Context(), "sandbox:"+lab+"/sb-orphan")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, a := range h.Actions {
+					if a.Step != reconcile.StepQuarantine || a.Outcome != reconcile.OutcomeDone {
+						t.Errorf("%s is %s, want nothing but stops that were confirmed", a.Step, a.Outcome)
+					}
+				}
+				if stops := len(h.Actions); stops > 2 || c.amid == nil && stops != 1 {
+					t.Errorf("%d stops: what stands still was asked for again", stops)
+				}
+			})
+		})
+	}
 }

@@ -297,6 +297,8 @@ func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
 			c.Loose++
 		case s.Task != nil && here:
 			c.linked++
+		case s.Task != nil && v.P.Unplaced(s.Task):
+			continue // nobody can look where its sandbox is: that says nothing of the link
 		case s.Task != nil && s.LinkState == reconcile.LinkLive && v.Started(s):
 			c.unmatchedTasks++
 			c.alone.add(s.Task.Tenant, true)

@@ -148,7 +148,7 @@ func (v *View) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
 // match gives the sandbox to the first task that it may belong to.
 func (v *View) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []*reconcile.Subject {
 	for i, s := range lonely {
-		if s.Task.Provider != "" && s.Task.Provider != b.Provider {
+		if s.Task.Provider != "" && !v.P.Unplaced(s.Task) && s.Task.Provider != b.Provider {
 			continue
 		}
 		//guard:pair-tenant live

@@ -148,6 +148,7 @@ func (c *check) clocks(ctx context.Context) {
 		return
 	}
 	c.ok("live tasks", fmt.Sprintf("%d were read", len(rows.Tasks)))
+	c.entries(&rows)
 	for _, clock := range taskClocks {
 		if c.plan.columns[clock.name] != "" {
 			h := healthOf(clock, &rows)

@@ -29,6 +29,7 @@ type Compiled struct {
 	events  *compiledEvents                        // nil without events
 
 	explainers []explainer
+	entries    entryNames
 }
 
 // A change is a compiled [RowChange].
@@ -89,6 +90,7 @@ func Compile(m Mapping) (*Compiled, error) {
 	c.change("tasks.requeue", m.Requeue, reconcile.StepRequeue, reconcile.TaskPending)
 	c.events()
 	c.explainers()
+	c.out.entries = namesOfEntries(m.Entries)
 	if len(c.mistakes) > 0 {
 		return nil, errors.Join(c.mistakes...)
 	}

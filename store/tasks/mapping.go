@@ -25,6 +25,7 @@ type Mapping struct {
 	Events   EventMapping
 
 	ExplainedBy []Explainer // further tables whose rows explain sandboxes
+	Entries     []Entry     // what rows call the entries of the config
 
 	// Optional are the parts that a preset adds for a better judgement, and that are left out where this
 	// role cannot read them, or the table is not there: "where", "activity_mark", "attempt_mark".
@@ -78,6 +79,12 @@ type Explainer struct {
 	Where string // SQL condition of the rows that explain; "" for every row
 	Label string // the sandbox's label that is the key
 	Name  bool   // the sandbox's name or id is the key, and no label
+}
+
+// An Entry is what columns.provider holds in the rows of one entry of the config.
+type Entry struct {
+	Name string   // of the entry
+	Rows []string // besides the name; * is any text
 }
 
 // A MappingError is one mistake in a mapping, with the config key that it belongs to.

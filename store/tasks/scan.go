@@ -81,7 +81,7 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 	t := reconcile.Task{
 		Outside: r.outside,
 		ID:      r.texts[0].String, Version: r.version, Status: r.texts[1].String, AsOf: now,
-		Sandbox: r.texts[3].String, Provider: r.texts[4].String, Template: r.texts[5].String,
+		Sandbox: r.texts[3].String, Provider: c.entries.of(r.texts[4].String), Template: r.texts[5].String,
 		Session: r.texts[6].String, Worker: r.texts[7].String, Error: r.texts[8].String,
 		Attrs:     r.attributes(c.mapping.Attrs),
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),

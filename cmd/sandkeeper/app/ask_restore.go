@@ -42,7 +42,7 @@ func (a *App) Restore(ctx context.Context, id string, by *Request) (string, erro
 		fmt.Fprintf(&b, "recorded: %s\n", text.Line(comesBack(&asked[i])))
 	}
 	if !slices.ContainsFunc(asked, func(a reconcile.Action) bool { return a.Step == reconcile.StepRestore }) {
-		fmt.Fprintln(&b, "no task row comes back: the quarantine wrote none")
+		fmt.Fprintln(&b, "no task row comes back: none was written")
 	}
 	if until := untilOf(remedy); !until.IsZero() {
 		fmt.Fprintf(&b, "its end, which was due at %s, is withdrawn\n", text.Time(until))
@@ -68,7 +68,7 @@ func (a *App) findQuarantine(ctx context.Context, id string) ([]reconcile.Action
 		if err != nil {
 			return nil, err
 		}
-		if _, withdraw := reconcile.AskRestore(remedy); len(withdraw) > 0 {
+		if _, withdraw := reconcile.AskRestore(remedy); len(withdraw) > 0 || stillStopped(remedy, step, h.Actions) {
 			return remedy, nil
 		}
 		if ended == nil {
@@ -80,6 +80,18 @@ func (a *App) findQuarantine(ctx context.Context, id string) ([]reconcile.Action
 			"see sandkeeper explain %s", id, id)
 	}
 	return nil, fmt.Errorf("restore %s: nothing of it is in quarantine", id)
+}
+
+// stillStopped reports whether the remedy only stopped the sandbox, for good, and nothing has been done to it since.
+func stillStopped(remedy []reconcile.Action, stop *reconcile.Action, known []reconcile.Action) bool {
+	if slices.ContainsFunc(remedy, func(a reconcile.Action) bool { return a.Step == reconcile.StepTerminate }) {
+		return false
+	}
+	return !slices.ContainsFunc(known, func(a reconcile.Action) bool {
+		return a.Provider == stop.Provider && a.Sandbox == stop.Sandbox && a.PlannedAt.After(stop.PlannedAt) &&
+			(a.Step == reconcile.StepResume && a.Outcome != reconcile.OutcomeWithdrawn ||
+				a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeConfirmed)
+	})
 }
 
 // wholeRemedy is the whole remedy of a quarantine. Its first step may be on the task's row, which

@@ -74,7 +74,7 @@ func Draft(path string, getenv func(string) (string, bool)) (*Config, error) {
 			return nil, r.sorted()
 		}
 		c := &Config{Files: []string{place}, report: r}
-		d := decoder{report: r, getenv: getenv}
+		d := c.decoder(r, place, getenv)
 		d.decodeFresh(root, reflect.ValueOf(c).Elem(), "")
 		c.readSecrets(r, filepath.Dir(place))
 		return c, nil
@@ -91,7 +91,7 @@ func Parse(name string, text []byte, getenv func(string) (string, bool)) (*Confi
 		return nil, r.sorted()
 	}
 	c := &Config{Files: []string{name}}
-	d := decoder{report: r, getenv: getenv}
+	d := c.decoder(r, name, getenv)
 	d.decodeFresh(root, reflect.ValueOf(c).Elem(), "")
 	if !r.bad[""] {
 		c.readSecrets(r, filepath.Dir(name))
@@ -102,6 +102,11 @@ func Parse(name string, text []byte, getenv func(string) (string, bool)) (*Confi
 	}
 	c.Warnings, c.report = r.warnings.sorted(), r
 	return c, nil
+}
+
+// decoder reads the file of that name into the config.
+func (c *Config) decoder(r *report, name string, getenv func(string) (string, bool)) decoder {
+	return decoder{report: r, getenv: getenv, files: secretFiles{r, filepath.Dir(name), &c.Files}}
 }
 
 // Locate returns where a key like "tasks.columns.started_at" stands in the file, else

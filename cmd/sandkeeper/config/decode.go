@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,6 +15,8 @@ import (
 type decoder struct {
 	*report
 	getenv func(string) (string, bool)
+	files  secretFiles // where a file that the config names is found
+	each   string      // what {each} stands for in the entry that is read; "" elsewhere
 }
 
 // decodeFresh is decode into a value that gets its defaults before.
@@ -148,16 +151,24 @@ func (d *decoder) decodeList(node *ast.SequenceNode, into reflect.Value, key str
 		d.reject(node, key, misfit{problem: "is a list", fix: "must be " + expected(into.Type())})
 		return
 	}
-	list := reflect.MakeSlice(into.Type(), len(node.Values), len(node.Values))
-	for i, value := range node.Values {
+	items := d.items(node, into.Type().Elem(), key)
+	list := reflect.MakeSlice(into.Type(), len(items), len(items))
+	outer := d.each
+	for i, item := range items {
 		path := fmt.Sprintf("%s[%d]", key, i)
-		d.at[path] = nodePlace(value)
-		if m, ok := value.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
-			d.at[path] = nodePlace(m.Values[0].Key) // a mapping's own token is its first colon
-		}
-		d.decodeFresh(value, list.Index(i), path)
+		d.at[path] = itemPlace(item.value)
+		d.each = cmp.Or(item.each, outer)
+		d.decodeFresh(item.value, list.Index(i), path)
 	}
+	d.each = outer
 	into.Set(list)
+}
+
+func itemPlace(value ast.Node) filePlace {
+	if m, ok := value.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
+		return nodePlace(m.Values[0].Key) // a mapping's own token is its first colon
+	}
+	return nodePlace(value)
 }
 
 // decodeText fills a value from a scalar, its variables expanded.
@@ -168,6 +179,9 @@ func (d *decoder) decodeText(node ast.Node, into reflect.Value, key string) {
 		return
 	}
 	raw := rawText(node)
+	if d.each != "" {
+		raw = strings.ReplaceAll(raw, eachMark, d.each)
+	}
 	d.raw[key] = raw
 	text, misfit := expandVariables(raw, func(name string) (string, bool) {
 		value, set := d.getenv(name)

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,8 +53,17 @@ func (es Errors) sorted() Errors {
 	slices.SortStableFunc(es, func(a, b Error) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Problem, b.Problem))
 	})
-	return es
+	said := map[Error]bool{}
+	return slices.DeleteFunc(es, func(e Error) bool {
+		e.Key = inEntry.ReplaceAllString(e.Key, "providers[]")
+		twice := said[e]
+		said[e] = true
+		return twice
+	})
 }
+
+// inEntry is where a key tells of which copy of an entry it is: what is wrong in all is said once.
+var inEntry = regexp.MustCompile(`^providers\[\d+\]`)
 
 // A filePlace is where something stands in the file, 1-based.
 type filePlace struct{ line, column int }

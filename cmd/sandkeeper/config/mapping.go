@@ -30,8 +30,16 @@ func (c *Config) Mapping() tasks.Mapping {
 			Waiting: eventTypes(c.Events.Waiting), Finished: eventTypes(c.Events.Finished),
 			Write: c.Events.Write, Set: c.Events.Set,
 		},
-		ExplainedBy: explainers(t.ExplainedBy),
+		ExplainedBy: explainers(t.ExplainedBy), Entries: c.entryNames(),
 	}
+}
+
+// entryNames are what the rows call the entries.
+func (c *Config) entryNames() (out []tasks.Entry) {
+	for _, p := range c.Providers {
+		out = append(out, tasks.Entry{Name: p.Name, Rows: p.Rows})
+	}
+	return out
 }
 
 // shape is the class of the platform: the config's word, else the preset's.

@@ -149,9 +149,9 @@ func TestPresetsMoveThresholds(t *testing.T) {
 func TestShapes(t *testing.T) {
 	for text, want := range map[string]string{
 		"preset: omoios":                                      "terminate observe 5m0s keep=false many=false",
-		"preset: omoios, shape: workspace":                    "report off 5m0s keep=true many=false",
-		"preset: omoios, shape: workspace, sandboxes: end":    "report off 5m0s keep=false many=false",
-		"preset: kortix":                                      "report off 1h0m0s keep=true many=false",
+		"preset: omoios, shape: workspace":                    "stop off 5m0s keep=true many=false",
+		"preset: omoios, shape: workspace, sandboxes: end":    "stop off 5m0s keep=false many=false",
+		"preset: kortix":                                      "stop off 1h0m0s keep=true many=false",
 		"preset: kortix, shape: task-per-sandbox":             "terminate observe 1h0m0s keep=false many=false",
 		"preset: garm":                                        "terminate off 1h0m0s keep=false many=false",
 		"preset: omoios, shape: queue-workers":                "report off 5m0s keep=true many=true",
@@ -170,6 +170,30 @@ func TestShapes(t *testing.T) {
 	if r := c.Policy().Rules; r["orphan"].Remedy != reconcile.Terminate || r["orphan"].After != 9*time.Minute ||
 		r["inactive"].Mode != reconcile.Enforce {
 		t.Errorf("what the config says does not win: %+v, %+v", r["orphan"], r["inactive"])
+	}
+}
+
+// TestStopWhereNobodyCan: of a class it is a report where one provider cannot stop; a config that asks for it is refused.
+func TestStopWhereNobodyCan(t *testing.T) {
+	workspace := strings.Replace(sound, "preset: omoios", "preset: omoios, shape: workspace", 1)
+	vercel := "  - {name: v, kind: vercel, token: x, team: t, project: p, owns: {labels: {a: b}}, link: {sandbox: id}}\n"
+	rules := mustParse(t, workspace+vercel).Policy().Rules
+	for _, name := range []string{"orphan", "stop-ignored", "finished-lingering"} {
+		if got := rules[name].Remedy; got != reconcile.Report {
+			t.Errorf("remedy of %s = %s, want report: vercel cannot stop", name, got)
+		}
+	}
+	chosen := workspace + vercel + "rules: {orphan: {remedy: stop}}\n"
+	_, err := Parse("c.yaml", []byte(chosen), soundEnv)
+	if err == nil || !strings.Contains(err.Error(), `rules.orphan.remedy: stop cannot be done at the provider "v"`) {
+		t.Errorf("it is chosen, and taken: %v", err)
+	}
+	held := strings.Replace(chosen, "link: {sandbox: id}", "quarantine: hold, link: {sandbox: id}", 1)
+	if got := mustParse(t, held).Policy().Rules["orphan"].Remedy; got != reconcile.Stop {
+		t.Errorf("with quarantine: hold the remedy is %s, want stop", got)
+	}
+	if _, err := Parse("c.yaml", []byte(sound+"rules: {errored: {remedy: stop}}\n"), soundEnv); err == nil {
+		t.Error("what has failed cannot be stopped, and errored took it")
 	}
 }
 

@@ -32,13 +32,14 @@ func (c *Config) checkProviders(r *report) {
 	if len(c.Providers) == 0 && !r.bad["providers"] {
 		r.fail("providers", "no provider is given", "name at least one: where the sandboxes run")
 	}
-	first := map[string]int{}
+	first, rows := map[string]int{}, map[string]string{}
 	for i := range c.Providers {
 		k := providerCheck{r, &c.Providers[i], fmt.Sprintf("providers[%d]", i)}
 		if r.bad[k.key] {
 			continue
 		}
 		k.checkName(first)
+		k.checkRows(c, rows)
 		k.checkKind()
 		k.checkOwns(c.Tasks.None)
 		k.checkClass(k.Owns.Except, "except", "excepts")
@@ -74,10 +75,40 @@ func (k providerCheck) checkName(first map[string]int) {
 		return
 	}
 	if line, twice := first[name]; twice {
-		k.failAtKey("name", fmt.Sprintf("%q is also the name of the provider in line %d", name, line), "give each its own")
+		k.failAtKey("name", fmt.Sprintf("%q is also the name of the provider in line %d", name, line), k.ownName())
 		return
 	}
 	first[name] = k.locate(k.key + ".name").line
+}
+
+// ownName is what to do about a name that two entries have.
+func (k providerCheck) ownName() string {
+	if len(k.Each) > 0 || k.EachFile != "" {
+		return "write {each} into it"
+	}
+	return "give each its own"
+}
+
+// checkRows refuses what no row can hold, and a word that two entries claim.
+func (k providerCheck) checkRows(c *Config, claimed map[string]string) {
+	if !k.given(k.key+".rows") || k.unreadable(k.key+".rows") {
+		return
+	}
+	if !c.Tasks.None && c.Mapping().WithPreset().Columns["provider"] == "" {
+		k.failAtKey("rows", "no column says where the sandbox of a row is", "map tasks.columns.provider")
+	}
+	for i, row := range k.Rows {
+		key := fmt.Sprintf("rows[%d]", i)
+		switch of, twice := claimed[row]; {
+		case row == "":
+			k.failAtKey(key, "is empty", "write what the rows hold; of rows that hold nothing all entries are asked")
+		case twice:
+			k.failAtKey(key, fmt.Sprintf("%s is also what rows of %q hold", k.quote(k.key+"."+key), of),
+				"give each entry its own, for example with {each} in it")
+		default:
+			claimed[row] = k.Name
+		}
+	}
 }
 
 func (k providerCheck) checkKind() {

@@ -16,6 +16,12 @@ import (
 type ProviderConfig struct {
 	// Any name, unique; it is shown everywhere.
 	Name string `yaml:"name" jsonschema:"required"`
+	// Makes one entry for each of these; {each} stands for it in the name and in all other values.
+	Each []string `yaml:"each"`
+	// File that holds these, one a line, instead of each.
+	EachFile string `yaml:"each_file"`
+	// What tasks.columns.provider holds in the rows of this entry, besides its name; * is any text.
+	Rows []string `yaml:"rows"`
 	// What it is.
 	Kind string `yaml:"kind" jsonschema:"required"`
 	// Base address of its API; each kind has its default.

@@ -21,8 +21,8 @@ func (c *Config) checkRemedies(r *report) {
 		}
 		for i, e := range entries {
 			at := fmt.Sprintf("providers[%d]", i)
-			if r.unreadable(at) || !slices.Contains(providers.Lacks(e), string(p.Remedy)) ||
-				p.Remedy == reconcile.Quarantine && c.Providers[i].Quarantine == "hold" {
+			if r.unreadable(at) || !slices.Contains(providers.Lacks(e), ability(p.Remedy)) ||
+				ability(p.Remedy) == stops && c.Providers[i].Quarantine == "hold" {
 				continue
 			}
 			why, fix := cannot(e.Kind, p.Remedy)
@@ -31,12 +31,30 @@ func (c *Config) checkRemedies(r *report) {
 	}
 }
 
+// stops is the ability to stop or pause a sandbox.
+const stops = string(reconcile.Quarantine)
+
+// ability is what a provider has to be able to do for the remedy, as it says what it lacks.
+func ability(remedy reconcile.Remedy) string {
+	if remedy == reconcile.Stop {
+		return stops
+	}
+	return string(remedy)
+}
+
+// canStop reports whether all providers can stop or pause a sandbox.
+func (c *Config) canStop() bool {
+	return !slices.ContainsFunc(c.Entries(), func(e providers.Entry) bool {
+		return slices.Contains(providers.Lacks(e), stops)
+	})
+}
+
 // cannot is why a provider of the kind cannot carry the remedy out, and what to do.
 func cannot(kind string, remedy reconcile.Remedy) (why, fix string) {
 	switch {
-	case remedy == reconcile.Quarantine && kind == "generic":
+	case ability(remedy) == stops && kind == "generic":
 		return "api.stop and api.resume are not described", "describe them, or use terminate or report"
-	case remedy == reconcile.Quarantine:
+	case ability(remedy) == stops:
 		return kind + " can neither stop nor pause a sandbox", "use terminate or report; or say quarantine: hold " +
 			"there, so that its findings wait for an operator"
 	case kind == "generic":

@@ -200,7 +200,8 @@ func parseMode(text string) (reconcile.Mode, *misfit) {
 }
 
 var remedyWords = []reconcile.Remedy{
-	reconcile.Fail, reconcile.Requeue, reconcile.Terminate, reconcile.Quarantine, reconcile.Report, reconcile.Activate,
+	reconcile.Fail, reconcile.Requeue, reconcile.Terminate, reconcile.Quarantine, reconcile.Stop, reconcile.Report,
+	reconcile.Activate,
 }
 
 func parseRemedy(text string) (reconcile.Remedy, *misfit) {
