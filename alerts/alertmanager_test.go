@@ -17,7 +17,7 @@ func TestAlertsArriveTogether(t *testing.T) {
 	d := &desk{says: sound()}
 	heard := alertstest.NewInbox(t)
 	o := options()
-	o.LeakUSD = func() float64 { return 5 }
+	o.Bounds = func() Bounds { return Bounds{LeakUSD: 5} }
 	p := alertstest.Setup{Targets: []string{serveWith(t, d, o)}, Rules: alertstest.Quicker(Rules(Site{})),
 		Alertmanager: heard.Alertmanager(t, Alertmanager(), "4s")}.Prometheus(t)
 	p.Wait(t, `count(sandkeeper_ledger_up)`, "1")

@@ -112,8 +112,8 @@ func rates(r *reading, put put) {
 }
 
 func leakLimit(r *reading, put put) {
-	if r.leaks != nil && r.leaks() > 0 {
-		put(r.leaks())
+	if r.bounds.LeakUSD > 0 {
+		put(r.bounds.LeakUSD)
 	}
 }
 

@@ -187,7 +187,7 @@ func everyName(t *testing.T) []string {
 	o.Local.Request("daytona", "list", "200", time.Second)
 	o.Local.Waited("daytona", time.Second)
 	o.Local.Phase("full", "listing", time.Second)
-	o.LeakUSD = func() float64 { return 5 }
+	o.Bounds = func() Bounds { return Bounds{LeakUSD: 5} }
 	o.Rates = func() map[string]float64 { return map[string]float64{"daytona": 20} }
 	o.Pools = func() []Pool { return []Pool{{Name: "ledger", Max: 4}} }
 	_, file := scrape(t, Handler(&desk{says: full()}, o))

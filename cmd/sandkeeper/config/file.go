@@ -263,6 +263,8 @@ type AlertsConfig struct {
 	Notify []NotifyConfig `yaml:"notify"`
 	// What leaks may cost an hour, in USD, before that pages; 0: nothing does.
 	LeakingUSDPerHour float64 `yaml:"leaking_usd_per_hour"`
+	// How long a source may be not trusted, so that what rests on it is held, before that is told.
+	FrozenFor time.Duration `yaml:"frozen_for" min:"1m"`
 	// Labels that Prometheus adds and that alerts keep, such as cluster and namespace.
 	Labels []string `yaml:"labels"`
 	// Address of the dashboard, for the alerts' dashboard_url.
@@ -295,6 +297,7 @@ func (c *Config) setDefaults() {
 	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200, KeepAlive: 30 * day}
 	c.Proof = ProofConfig{FalsePositives: 0.02, Samples: 200}
 	c.Web.Listen = "127.0.0.1:8080"
+	c.Alerts.FrozenFor = 30 * time.Minute
 	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}
 	c.Retention = 30 * day
 }
