@@ -15,6 +15,10 @@ import (
 type Bounds struct {
 	LeakUSD float64       // what leaks may cost an hour; 0: any
 	Frozen  time.Duration // how long a source may be not trusted
+
+	ManyOnOneTask int           // how many sandboxes too many one task may have
+	LedgerGiB     float64       // how large the ledger is before its growth is told
+	Detected      time.Duration // by when nine of ten findings are to be made
 }
 
 // When people are told without an Alertmanager.

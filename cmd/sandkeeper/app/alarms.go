@@ -45,7 +45,9 @@ func (a *App) Announce(ctx context.Context) error {
 }
 
 func (a *App) alarmBounds() alerts.Bounds {
-	return alerts.Bounds{LeakUSD: a.Config.Alerts.LeakingUSDPerHour, Frozen: a.Config.Alerts.FrozenFor}
+	c := &a.Config.Alerts
+	return alerts.Bounds{LeakUSD: c.LeakingUSDPerHour, Frozen: c.FrozenFor, ManyOnOneTask: c.ManyOnOneTask,
+		LedgerGiB: c.LedgerGiB, Detected: c.DetectedWithin}
 }
 
 // announceTo tells one receiver what it wants to hear.
