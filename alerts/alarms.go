@@ -11,20 +11,29 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
+// Bounds are from when on people are told, by the config.
+type Bounds struct {
+	LeakUSD float64       // what leaks may cost an hour; 0: any
+	Frozen  time.Duration // how long a source may be not trusted
+
+	ManyOnOneTask int           // how many sandboxes too many one task may have
+	LedgerGiB     float64       // how large the ledger is before its growth is told
+	Detected      time.Duration // by when nine of ten findings are to be made
+}
+
 // When people are told without an Alertmanager.
 const (
-	frozenFor  = 30 * time.Minute // how long a source is not trusted
-	refusedFor = 5 * time.Minute  // how long a key is refused
-	endsWithin = time.Hour        // before a hold ends
+	refusedFor = 5 * time.Minute // how long a key is refused
+	endsWithin = time.Hour       // before a hold ends
 )
 
 // needOperator are the rules whose findings nobody repairs but an operator.
 var needOperator = []string{"pending-stuck", "looping", "terminating-stuck", "runaway", "awake"}
 
 // Alarms are what is wrong by what the ledger measured, for people who have no Alertmanager. It is
-// pure: the same measures give the same alarms. What leaks may cost an hour comes from the config; 0: any.
-func Alarms(m *reconcile.Measures, p *reconcile.Policy, leakUSD float64) []reconcile.Alarm {
-	r := &reading{Measures: *m, policy: *p}
+// pure: the same measures give the same alarms.
+func Alarms(m *reconcile.Measures, p *reconcile.Policy, b Bounds) []reconcile.Alarm {
+	r := &reading{Measures: *m, policy: *p, bounds: b}
 	r.forget()
 	var out []reconcile.Alarm
 	for _, find := range []func() []reconcile.Alarm{
@@ -33,7 +42,7 @@ func Alarms(m *reconcile.Measures, p *reconcile.Policy, leakUSD float64) []recon
 	} {
 		out = append(out, find()...)
 	}
-	return append(out, r.leakAlarms(leakUSD)...)
+	return append(out, r.leakAlarms()...)
 }
 
 func alarm(kind, what string, severity reconcile.Severity, since time.Time) reconcile.Alarm {
@@ -98,7 +107,7 @@ func (r *reading) disabledAlarms() (out []reconcile.Alarm) {
 
 func (r *reading) sourceAlarms() (out []reconcile.Alarm) {
 	for _, s := range exported(r.Sources) {
-		kind, after := "freeze", frozenFor
+		kind, after := "freeze", r.bounds.Frozen
 		if of, _ := reconcile.SourceParts(s.Name); of == reconcile.SourceCredential {
 			kind, after = "credential", refusedFor
 		}
@@ -129,7 +138,7 @@ func (r *reading) holdAlarms() (out []reconcile.Alarm) {
 		if left := h.Until.Sub(r.Now); h.Until.IsZero() || left > endsWithin {
 			continue
 		}
-		a := alarmed(alarm("hold-ends", strconv.FormatInt(h.ID, 10), reconcile.SeverityInfo, h.At))
+		a := alarmed(alarm("hold-ends", strconv.FormatInt(h.ID, 10), reconcile.SeverityWarning, h.At))
 		out = append(out, a.says("The hold on "+h.Target+" ends at "+text.Time(h.Until),
 			"It was placed by "+h.Author+": "+h.Reason))
 	}
@@ -153,8 +162,8 @@ func (r *reading) operatorAlarms() (out []reconcile.Alarm) {
 	return out
 }
 
-func (r *reading) leakAlarms(limit float64) []reconcile.Alarm {
-	cost := 0.0
+func (r *reading) leakAlarms() []reconcile.Alarm {
+	cost, limit := 0.0, r.bounds.LeakUSD
 	for _, m := range r.Leaking {
 		cost += m.USD
 	}

@@ -41,7 +41,7 @@ func TestAlarms(t *testing.T) {
 			want: []string{"warning freeze:tasks", "warning credential:credential:daytona"}},
 		"false positives": {m: reconcile.Measures{Tallies: map[string]reconcile.Tally{"inactive": {Verdicts: 9, FalsePositives: 1},
 			"errored": {Verdicts: 9}}}, want: []string{"warning false-positives:inactive"}},
-		"a hold that ends soon":       {m: reconcile.Measures{Controls: reconcile.Controls{Holds: []reconcile.Hold{hold(time.Hour)}}}, want: []string{"info hold-ends:7"}},
+		"a hold that ends soon":       {m: reconcile.Measures{Controls: reconcile.Controls{Holds: []reconcile.Hold{hold(time.Hour)}}}, want: []string{"warning hold-ends:7"}},
 		"a hold that ends later":      {m: reconcile.Measures{Controls: reconcile.Controls{Holds: []reconcile.Hold{hold(time.Hour + 1)}}}},
 		"a hold without an end":       {m: reconcile.Measures{Controls: reconcile.Controls{Holds: []reconcile.Hold{{Target: "task:1"}}}}},
 		"what only an operator fixes": {m: reconcile.Measures{Findings: []reconcile.FindingCount{{Rule: "looping", Due: 2}, {Rule: "orphan", Due: 3}}}, want: []string{"warning attention:looping"}},
@@ -51,7 +51,7 @@ func TestAlarms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.m.Now = noon
 			var got []string
-			for _, a := range Alarms(&c.m, &p, 5) {
+			for _, a := range Alarms(&c.m, &p, Bounds{LeakUSD: 5, Frozen: 30 * time.Minute}) {
 				got = append(got, string(a.Severity)+" "+a.Key)
 				if a.Title == "" || a.Text == "" || a.Over() {
 					t.Errorf("%s has no words or is over: %+v", a.Key, a)
@@ -69,7 +69,7 @@ func TestAlarmsChange(t *testing.T) {
 	p := options().Policy()
 	version := func(in reconcile.Incident) string {
 		m := reconcile.Measures{Now: noon, Controls: reconcile.Controls{Incidents: []reconcile.Incident{in}}}
-		return Alarms(&m, &p, 0)[0].Version
+		return Alarms(&m, &p, Bounds{})[0].Version
 	}
 	of := []string{version(reconcile.Incident{Count: 5}), version(reconcile.Incident{Count: 7}), version(reconcile.Incident{Count: 8}),
 		version(reconcile.Incident{Count: 8, ReleasedAt: noon}), version(reconcile.Incident{Count: 8, Cause: "the template"})}

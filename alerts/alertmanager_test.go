@@ -17,9 +17,9 @@ func TestAlertsArriveTogether(t *testing.T) {
 	d := &desk{says: sound()}
 	heard := alertstest.NewInbox(t)
 	o := options()
-	o.LeakUSD = func() float64 { return 5 }
+	o.Bounds = func() Bounds { return Bounds{LeakUSD: 5} }
 	p := alertstest.Setup{Targets: []string{serveWith(t, d, o)}, Rules: alertstest.Quicker(Rules(Site{})),
-		Alertmanager: heard.Alertmanager(t, Alertmanager(), "4s")}.Prometheus(t)
+		Alertmanager: heard.Alertmanager(t, Alertmanager(Site{}), "4s")}.Prometheus(t)
 	p.Wait(t, `count(sandkeeper_ledger_up)`, "1")
 
 	d.set(broken())
@@ -58,7 +58,7 @@ func broken() reconcile.Measures {
 	m.Overdue = 3
 	m.Findings = []reconcile.FindingCount{{Rule: "looping", Open: 1, Due: 1}}
 	m.Controls = reconcile.Controls{
-		Incidents: []reconcile.Incident{{ID: "i-1", Rule: "assigned-stale", Count: 9}},
+		Incidents: []reconcile.Incident{{ID: "i-1", Rule: "assigned-stale", Provider: "daytona", Count: 9}},
 		Breakers:  map[string]reconcile.Breaker{"duplicate": {}},
 		Modes:     map[string]reconcile.Mode{"inactive": reconcile.Observe},
 		Lowered:   map[string]reconcile.Lowering{"inactive": {Attribution: reconcile.Attribution{Author: reconcile.AuthorSelf}}},

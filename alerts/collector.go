@@ -23,7 +23,7 @@ type Options struct {
 	Config   func() (ok bool, at time.Time) // whether the last reload was accepted, and when; nil: there are none
 	Pools    func() []Pool                  // the connections of this process; nil: there are none
 	Rates    func() map[string]float64      // calls a second by provider, by the config; nil: no limits
-	LeakUSD  func() float64                 // what leaks may cost an hour, by the config; nil: no limit
+	Bounds   func() Bounds                  // from when on it is too much, by the config; nil: no bounds
 	Local    *Local                         // what this process counts by itself; nil: nothing
 	Written  time.Time                      // when the metrics are written to a file; zero: they are scraped
 	Refused  func() (logIns, hosts int64)   // what the page refused at its door; nil: nothing is counted
@@ -92,7 +92,10 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 // Collect reads the ledger and sends what it says.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	r := &reading{policy: c.policy(), version: c.Version, config: c.Config, refused: c.Refused,
-		pools: c.Pools, rates: c.Rates, leaks: c.LeakUSD, written: c.Written}
+		pools: c.Pools, rates: c.Rates, written: c.Written}
+	if c.Bounds != nil {
+		r.bounds = c.Bounds()
+	}
 	var err error
 	if r.Measures, err = c.measure(); err != nil {
 		c.Log.Warn("ledger not measured", "err", err)

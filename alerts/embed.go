@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 //go:embed rules.yaml
@@ -27,14 +30,17 @@ const runbooks = "https://github.com/sandkeeper/sandkeeper/blob/main/alerts/runb
 
 // A Site is where people find what an alert points at, and which labels of Prometheus alerts keep.
 type Site struct {
-	Runbooks  string   // address of the runbooks; "": the public ones
-	Dashboard string   // address of the dashboard; "": alerts name none
-	Page      string   // address of the page; "": alerts name none
-	Labels    []string // such as cluster and namespace
+	Runbooks  string        // address of the runbooks; "": the public ones
+	Dashboard string        // address of the dashboard; "": alerts name none
+	Page      string        // address of the page; "": alerts name none
+	Labels    []string      // such as cluster and namespace
+	FrozenFor time.Duration // how long a source may be not trusted before SandkeeperFrozen; 0: 30m
 }
 
 var (
 	grouped    = regexp.MustCompile(`\b(by|on) \(installation`)
+	grouping   = regexp.MustCompile(`(group_by|equal): \[installation`)
+	frozen     = regexp.MustCompile(`(?s)(alert: SandkeeperFrozen\n.*?for: )30m(.*?)30 minutes`)
 	runbookURL = regexp.MustCompile(`(?m)^( *)runbook_url: .*$`)
 )
 
@@ -48,6 +54,9 @@ func Rules(s Site) string {
 		if address != "" {
 			out = runbookURL.ReplaceAllString(out, "$0\n${1}"+name+": "+strings.ReplaceAll(address, "$", "$$"))
 		}
+	}
+	if s.FrozenFor > 0 {
+		out = frozen.ReplaceAllString(out, "${1}"+text.Exact(s.FrozenFor)+"${2}"+text.Exact(s.FrozenFor))
 	}
 	if len(s.Labels) > 0 {
 		out = grouped.ReplaceAllString(out, "$1 ("+strings.Join(s.Labels, ", ")+", installation")
@@ -69,8 +78,13 @@ func PrometheusRule(s Site) string {
 }
 
 // Alertmanager is an example of a config of Alertmanager: who is woken and who is told, and which
-// alerts are kept back while another one tells the cause.
-func Alertmanager() string { return alertmanager }
+// alerts are kept back while another one tells the cause: where the labels of the site are the same too.
+func Alertmanager(s Site) string {
+	if len(s.Labels) == 0 {
+		return alertmanager
+	}
+	return grouping.ReplaceAllString(alertmanager, "$1: ["+strings.Join(s.Labels, ", ")+", installation")
+}
 
 // Dashboard is a dashboard for Grafana.
 func Dashboard() string { return dashboard }

@@ -34,6 +34,8 @@ var families = []family{
 		help: "Calls a second that the config allows all processes together. Absent where it sets no limit."},
 	{name: "leaking_limit_usd_per_hour", kind: gauge, local: true, read: leakLimit,
 		help: "What leaks may cost an hour before that pages, by alerts.leaking_usd_per_hour. Absent where it is not set."},
+	{name: "alert_threshold", kind: gauge, labels: []string{"alert"}, local: true, read: thresholds,
+		help: "What the alert of that name compares with, by the section alerts of the config."},
 	{name: "hourly_budget_limit", kind: gauge, local: true, read: budgetLimit,
 		help: "Remedies that may begin in a rolling hour, by limits.per_hour."},
 	{name: "rule_mode", kind: gauge, labels: []string{"rule", "mode"}, local: true, read: ruleModes,
@@ -107,8 +109,8 @@ var families = []family{
 		help: "For how long the due findings of a tenant that a freeze, a veto or a link holds have been open, added up; " +
 			"of the 20 tenants with the most, all others as \"other\"."},
 
-	{name: "incidents", kind: gauge, labels: []string{"rule"}, read: incidents,
-		help: "Open incidents: many failures of one rule with one cause."},
+	{name: "incidents", kind: gauge, labels: []string{"rule", "provider"}, read: incidents,
+		help: "Open incidents: many failures of one rule with one cause. The provider is empty where none takes part."},
 	{name: "verdicts_total", kind: counter, labels: []string{"rule"}, read: verdicts,
 		help: "Findings that came due and that no doubt held, whether the rule acts or only observes."},
 	{name: "false_positives_total", kind: counter, labels: []string{"rule"}, read: falsePositives,

@@ -35,7 +35,7 @@ type reading struct {
 	refused func() (logIns, hosts int64)
 	pools   func() []Pool
 	rates   func() map[string]float64
-	leaks   func() float64
+	bounds  Bounds
 	written time.Time // set where the metrics go to a file
 }
 

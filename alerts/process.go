@@ -111,9 +111,21 @@ func rates(r *reading, put put) {
 	}
 }
 
+// thresholds are the bounds of alerts that the config names.
+func thresholds(r *reading, put put) {
+	for alert, bound := range map[string]float64{
+		"SandkeeperManyOnOneTask": float64(r.bounds.ManyOnOneTask), "SandkeeperLedgerGrowing": r.bounds.LedgerGiB * (1 << 30),
+		"SandkeeperDetectionSlow": r.bounds.Detected.Seconds(),
+	} {
+		if bound > 0 {
+			put(bound, alert)
+		}
+	}
+}
+
 func leakLimit(r *reading, put put) {
-	if r.leaks != nil && r.leaks() > 0 {
-		put(r.leaks())
+	if r.bounds.LeakUSD > 0 {
+		put(r.bounds.LeakUSD)
 	}
 }
 

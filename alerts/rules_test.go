@@ -187,7 +187,7 @@ func everyName(t *testing.T) []string {
 	o.Local.Request("daytona", "list", "200", time.Second)
 	o.Local.Waited("daytona", time.Second)
 	o.Local.Phase("full", "listing", time.Second)
-	o.LeakUSD = func() float64 { return 5 }
+	o.Bounds = func() Bounds { return Bounds{LeakUSD: 5, ManyOnOneTask: 5} }
 	o.Rates = func() map[string]float64 { return map[string]float64{"daytona": 20} }
 	o.Pools = func() []Pool { return []Pool{{Name: "ledger", Max: 4}} }
 	_, file := scrape(t, Handler(&desk{says: full()}, o))
@@ -301,6 +301,33 @@ func TestRulesOfASite(t *testing.T) {
 	}
 }
 
+// TestFrozenOfASite: how long a source may be not trusted is the config's.
+func TestFrozenOfASite(t *testing.T) {
+	for _, r := range allRules(t, Rules(Site{FrozenFor: 2 * time.Hour})) {
+		if r.Alert == "SandkeeperFrozen" && (r.For != "2h" || !strings.Contains(r.Annotations["description"], "more than 2h")) {
+			t.Errorf("%s waits for %s and says %s", r.Alert, r.For, r.Annotations["description"])
+		}
+		if r.Alert == "SandkeeperSourceUntrusted" && r.For != "5m" {
+			t.Errorf("%s waits for %s", r.Alert, r.For)
+		}
+	}
+}
+
+// TestAlertmanagerOfASite: clusters of one installation's name do not silence each other.
+func TestAlertmanagerOfASite(t *testing.T) {
+	said := Alertmanager(Site{Labels: []string{"cluster"}})
+	if strings.Contains(said, "[installation") || !strings.Contains(said, "equal: [cluster, installation, rule]") {
+		t.Errorf("the labels are not kept:\n%s", said)
+	}
+	file := filepath.Join(t.TempDir(), "alertmanager.yaml")
+	if err := os.WriteFile(file, []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), alertstest.Program(t, "amtool"), "check-config", file).CombinedOutput(); err != nil {
+		t.Errorf("amtool: %v\n%s", err, out)
+	}
+}
+
 // TestAlertmanagerIsGood by Alertmanager's own check, and names only alerts that there are.
 func TestAlertmanagerIsGood(t *testing.T) {
 	check := exec.CommandContext(t.Context(), alertstest.Program(t, "amtool"), "check-config", "alertmanager.yaml")
@@ -311,7 +338,7 @@ func TestAlertmanagerIsGood(t *testing.T) {
 	for _, r := range allRules(t, Rules(Site{})) {
 		known[r.Alert] = true
 	}
-	for _, m := range regexp.MustCompile(`Sandkeeper\(([A-Za-z|]+)\)|"(Sandkeeper\w+)"`).FindAllStringSubmatch(Alertmanager(), -1) {
+	for _, m := range regexp.MustCompile(`Sandkeeper\(([A-Za-z|]+)\)|"(Sandkeeper\w+)"`).FindAllStringSubmatch(Alertmanager(Site{}), -1) {
 		for _, name := range strings.Split(m[1], "|") {
 			if name == "" {
 				name = strings.TrimPrefix(m[2], "Sandkeeper")

@@ -1,6 +1,10 @@
 package reconcile
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // An Overview is what the status page shows of the ledger, read in one snapshot. Lists are
 // cut; the counts beside them are not.
@@ -78,6 +82,29 @@ type RuleReport struct {
 	FirstSeen  time.Time    // of its first finding on record
 	Groups     []LabelGroup // labels of what it was wrong about, those that say most first
 	Curve      *Curve       // of its last backtest; nil when there is none
+	Money      []RuleMoney  // Cost, UntilFound and Saved by provider, where there is any
+}
+
+// RuleMoney is what the sandboxes of a rule at one provider come to, in USD, as [RuleReport] has it for all.
+type RuleMoney struct {
+	Provider                string
+	Cost, UntilFound, Saved float64
+}
+
+// Count adds money to what its provider and the rule come to.
+func (r *RuleReport) Count(m RuleMoney) {
+	if m.Cost == 0 && m.UntilFound == 0 && m.Saved == 0 {
+		return
+	}
+	r.Cost, r.UntilFound, r.Saved = r.Cost+m.Cost, r.UntilFound+m.UntilFound, r.Saved+m.Saved
+	i, found := slices.BinarySearchFunc(r.Money, m.Provider, func(a RuleMoney, name string) int {
+		return strings.Compare(a.Provider, name)
+	})
+	if !found {
+		r.Money = slices.Insert(r.Money, i, RuleMoney{Provider: m.Provider})
+	}
+	of := &r.Money[i]
+	of.Cost, of.UntilFound, of.Saved = of.Cost+m.Cost, of.UntilFound+m.UntilFound, of.Saved+m.Saved
 }
 
 // Measures are the numbers that the ledger knows, for metrics, read in one snapshot. What

@@ -228,6 +228,23 @@ func (p ProviderPolicy) PriceOf(template, region string) float64 {
 	return p.PricePerHour
 }
 
+// PriceRange is the least and the most that a sandbox of the provider costs an hour.
+func (p ProviderPolicy) PriceRange() (least, most float64) {
+	least, most = p.PricePerHour, p.PricePerHour
+	for i, one := range p.Prices {
+		if i == 0 && p.PricePerHour == 0 {
+			least = one.PerHour // of what has no price nothing is known
+		}
+		least, most = min(least, one.PerHour), max(most, one.PerHour)
+	}
+	return least, most
+}
+
+// CountedSo is how the money of leaks is counted, in one sentence.
+const CountedSo = "USD by price_per_hour or prices: until found, from what was found began, else from the " +
+	"sandbox's start; " +
+	"since, from the verdict until it was gone or until now; saved, what it would have cost from its end by us until now."
+
 // A Price is what the sandboxes of a template, or in a region, cost.
 type Price struct {
 	Template, Region string  // "" is any

@@ -47,6 +47,16 @@ const (
 	Fleet                 // about the whole fleet and not about one subject: reports
 )
 
+// CleanUpRules are the rules whose findings are leaks.
+func CleanUpRules() (names []string) {
+	for _, name := range RuleNames {
+		if RuleNamed(name).Family == CleanUp {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Sources are kinds of sources that a verdict rests on.
 type Sources uint8
 

@@ -112,7 +112,7 @@ func (s *model) goneCard() card {
 
 func (s *model) priced() bool {
 	for _, p := range s.policy.Providers {
-		if p.PricePerHour > 0 {
+		if p.Priced() {
 			return s.trends != nil
 		}
 	}

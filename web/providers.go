@@ -51,10 +51,7 @@ func (s *model) providerRow(name string) row {
 	listing := s.source(reconcile.ListingOf(name))
 	r := row{Key: "provider " + text.Plain(name, mostName), Cells: []cell{named(name).to(asking("findings", "provider",
 		name))}}
-	price := cell{Text: "–", Num: true}
-	if usd := s.policy.Providers[name].PricePerHour; usd > 0 {
-		price.Text = fmt.Sprintf("$%.2f /h", usd)
-	}
+	price := priceCell(s.policy.Providers[name])
 	if listing.Name != "" && !listing.Trusted {
 		unknown := cell{Text: "unknown", Num: true, Sub: trimLast(s.lastWords(name))}
 		dash := cell{Text: "–", Num: true}
@@ -69,6 +66,17 @@ func (s *model) providerRow(name string) row {
 	r.Cells = append(r.Cells, s.trust(name, listing), number(running), number(other), number(foreign), price,
 		s.listed(listing))
 	return r
+}
+
+// priceCell is what a sandbox of the provider costs: from and to where that differs.
+func priceCell(p reconcile.ProviderPolicy) cell {
+	c := cell{Text: "–", Num: true}
+	if least, most := p.PriceRange(); least < most {
+		c.Text = fmt.Sprintf("$%.2f–%.2f /h", least, most)
+	} else if most > 0 {
+		c.Text = fmt.Sprintf("$%.2f /h", most)
+	}
+	return c
 }
 
 // listed is when a trusted listing was made last.

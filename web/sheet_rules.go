@@ -161,6 +161,9 @@ func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Compone
 	if report.Curve != nil {
 		p.Blocks = append(p.Blocks, s.curveBlock(report.Curve))
 	}
+	if money := moneyGrid(report); money != nil {
+		p.Blocks = append(p.Blocks, block{Title: "Money, the last 7 days", Grid: money, Words: []string{reconcile.CountedSo}})
+	}
 	p.Blocks = append(p.Blocks, s.openOf(rule))
 	if examples := s.falseGrid(rule, report); examples != nil {
 		p.Blocks = append(p.Blocks, block{Title: "False positives", Grid: examples})
@@ -210,6 +213,20 @@ func (s *model) reportPairs(rule string, r *reconcile.RuleReport) []pair {
 		pairs = append(pairs, pair{"false positives", number(r.FalsePositives)})
 	}
 	return pairs
+}
+
+// moneyGrid is what the rule's sandboxes cost and what ending them saved, by provider; nil without any price.
+func moneyGrid(r *reconcile.RuleReport) *grid {
+	if len(r.Money) == 0 {
+		return nil
+	}
+	usd := func(amount float64) cell { return cell{Text: fmt.Sprintf("$%.2f", amount), Num: true} }
+	g := &grid{Heads: []string{"provider", "cost until found", "cost since", "saved"}}
+	for _, m := range r.Money {
+		g.Rows = append(g.Rows, row{Key: "money " + text.Plain(m.Provider, mostName), Cells: []cell{named(m.Provider),
+			usd(m.UntilFound), usd(m.Cost), usd(m.Saved)}})
+	}
+	return g
 }
 
 // advice is what a week of verdicts says of the rule's mode.

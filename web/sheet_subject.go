@@ -256,8 +256,19 @@ func goneBy(b *reconcile.SandboxSeen) string {
 }
 
 func (l *life) price(b *reconcile.SandboxSeen) cell {
-	if usd := l.policy.Providers[b.Provider].PricePerHour; usd > 0 {
+	p := l.policy.Providers[b.Provider]
+	usd := p.PriceOf(b.Template, "")
+	for i := range l.Verdicts { // it knows the region
+		if v := &l.Verdicts[i]; v.Provider == b.Provider && v.Sandbox == b.ID && v.PerHour > 0 {
+			usd = v.PerHour
+			break
+		}
+	}
+	switch {
+	case usd > 0:
 		return cell{Text: fmt.Sprintf("$%.2f /h", usd)}
+	case p.Priced():
+		return priceCell(p)
 	}
 	return cell{}
 }

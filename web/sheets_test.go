@@ -29,6 +29,7 @@ func (s *shown) sheets() map[string]templ.Component {
 		in = o.Incidents[0]
 	}
 	report := reconcile.RuleReport{Rule: "assigned-stale", Verdicts: 81, FalsePositives: 1, Examples: s.life.Verdicts, Cost: 2.5,
+		Money:  []reconcile.RuleMoney{{Provider: s.text, Cost: 2, UntilFound: 0.4, Saved: 11}, {Provider: "vercel", Cost: 0.5}},
 		Groups: []reconcile.LabelGroup{{Label: "type=" + s.text, Subjects: 12, FalsePositives: 12}},
 		Curve: &reconcile.Curve{Rule: "assigned-stale", At: webtest.Ago(time.Hour), After: 3 * time.Minute, Suggested: 5 * time.Minute,
 			Samples: 400, FalsePositives: 20, Upper: 0.072, Points: []reconcile.CurvePoint{

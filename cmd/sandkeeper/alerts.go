@@ -21,7 +21,8 @@ func alertsCommand(o *app.Options) *cobra.Command {
 serve show at /metrics, each with a runbook, an example for Alertmanager, and a dashboard for Grafana.
 Where there is a config, alerts point at its page, dashboard and runbooks (web.public_url,
 alerts.dashboard_url, alerts.runbooks_url) and keep the labels of alerts.labels. Thresholds that depend
-on your fleet are metrics themselves, so the rules follow the config of the running process.`,
+on your fleet are metrics themselves, so the rules follow the config of the running process; how long a source
+may be frozen (alerts.frozen_for) is written into them.`,
 	}
 	c.AddCommand(
 		alertsRulesCommand(o, "rules", "Print the rules, to be loaded by Prometheus", alerts.Rules),
@@ -30,7 +31,8 @@ on your fleet are metrics themselves, so the rules follow the config of the runn
 		alertsTextCommand(o, "alertmanager",
 			"Print an example for Alertmanager: routes, and what waits while another tells the cause",
 			alerts.Alertmanager),
-		alertsTextCommand(o, "dashboard", "Print the dashboard for Grafana, to be imported", alerts.Dashboard),
+		alertsTextCommand(o, "dashboard", "Print the dashboard for Grafana, to be imported",
+			func(alerts.Site) string { return alerts.Dashboard() }),
 		alertsRunbookCommand(o),
 	)
 	return c
@@ -73,16 +75,20 @@ func alertSite(o *app.Options) (alerts.Site, error) {
 		return alerts.Site{}, err
 	}
 	return alerts.Site{Runbooks: c.Alerts.RunbooksURL, Dashboard: c.Alerts.DashboardURL, Page: c.Web.PublicURL,
-		Labels: c.Alerts.Labels}, nil
+		Labels: c.Alerts.Labels, FrozenFor: c.Alerts.FrozenFor}, nil
 }
 
-func alertsTextCommand(o *app.Options, name, short string, text func() string) *cobra.Command {
+func alertsTextCommand(o *app.Options, name, short string, text func(alerts.Site) string) *cobra.Command {
 	return &cobra.Command{
 		Use:   name,
 		Short: short,
 		Args:  needs(),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(o.Out, text())
+			site, err := alertSite(o)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(o.Out, text(site))
 			return err
 		},
 	}

@@ -36,6 +36,11 @@ func TestAlertsVerb(t *testing.T) {
 		"alone it shows its help":   {want: "alerts [command]"},
 		"the rules":                 {args: []string{"rules"}, whole: alerts.Rules(alerts.Site{})},
 		"the rules, runbooks moved": {args: []string{"rules", "--runbooks", "https://w.example/x"}, want: "runbook_url: https://w.example/x/absent.md\n"},
+		"as an object":              {args: []string{"prometheusrule"}, whole: alerts.PrometheusRule(alerts.Site{})},
+		"for Alertmanager":          {args: []string{"alertmanager"}, whole: alerts.Alertmanager(alerts.Site{})},
+		"the dashboard":             {args: []string{"dashboard"}, whole: alerts.Dashboard()},
+		"a runbook":                 {args: []string{"runbook", "BreakerOpen"}, want: "SandkeeperBreakerOpen"},
+		"a runbook of nothing":      {args: []string{"runbook", "nothing"}, bad: true},
 		"something else":            {args: []string{"silence"}, bad: true},
 		"rules of something":        {args: []string{"rules", "orphan"}, bad: true},
 	} {

@@ -116,7 +116,8 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 	policy := c.Policy()
 	out := &past{asOf: time.Now().UTC()}
 	for _, provider := range policy.Providers {
-		out.price = max(out.price, provider.PricePerHour)
+		_, most := provider.PriceRange() // a history does not know the templates
+		out.price = max(out.price, most)
 	}
 	if err := a.OpenTasks(ctx); err != nil {
 		return nil, err

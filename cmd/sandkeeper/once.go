@@ -88,7 +88,9 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 	}
 	r, err := a.Keeper(show.Stage).Once(ctx, f.kind(), f.wait)
 	show.End()
-	a.Announce(ctx)
+	if failed := a.Announce(ctx); failed != nil {
+		a.Log.WarnContext(ctx, "not all are notified, the next run goes on", "err", failed)
+	}
 	if f.metrics != "" { // also of a run that failed: then they say so
 		err = errors.Join(err, a.WriteMetrics(f.metrics))
 	}

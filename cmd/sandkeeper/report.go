@@ -78,6 +78,7 @@ type ruleReport struct {
 	Cost           float64               `json:"cost_usd"`
 	UntilFound     float64               `json:"cost_until_found_usd"`
 	Saved          float64               `json:"saved_usd"`
+	Money          []moneyReport         `json:"money_by_provider,omitempty"`
 	FirstSeen      *time.Time            `json:"first_seen,omitempty"`
 	Advice         string                `json:"advice"`
 	Proof          string                `json:"proof,omitempty"`     // of a rule that acts: whether the history proves it
@@ -85,6 +86,21 @@ type ruleReport struct {
 	Groups         []string              `json:"came_back_by_label,omitempty"`
 	Auto           []string              `json:"auto,omitempty"` // where a learned threshold is, and why, by class
 	Examples       []falsePositiveReport `json:"newest_false_positives"`
+}
+
+// A moneyReport is what a rule came to at one provider.
+type moneyReport struct {
+	Provider   string  `json:"provider"`
+	UntilFound float64 `json:"cost_until_found_usd"`
+	Cost       float64 `json:"cost_usd"`
+	Saved      float64 `json:"saved_usd"`
+}
+
+func moneyOf(all []reconcile.RuleMoney) (out []moneyReport) {
+	for _, m := range all {
+		out = append(out, moneyReport{m.Provider, m.UntilFound, m.Cost, m.Saved})
+	}
+	return out
 }
 
 // reportRules reads what each rule came to, and what its mode is now.
@@ -108,11 +124,6 @@ func reportRules(ctx context.Context, a *app.App, window time.Duration) (*rulesR
 	return out, nil
 }
 
-// countedSo is how the money is counted, in one sentence.
-const countedSo = "USD by price_per_hour or prices: until found, from what was found began, else from the " +
-	"sandbox's start; " +
-	"since, from the verdict until it was gone or until now; saved, what it would have cost from its end by us until now."
-
 // rulesReportOf has a line for each rule that is on or has left something to tell, in the
 // order of the rules.
 func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleReport, p *reconcile.Policy,
@@ -135,7 +146,7 @@ func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleRe
 		line := ruleReport{Rule: name, Mode: policy.Mode, Rollout: policy.Rollout, Remedy: policy.Remedy,
 			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, FalsePositives: r.FalsePositives, Share: a.share(),
 			Resolved: r.Resolved, ByRule: r.ByRule, ByOperator: r.ByOperator, Cost: r.Cost,
-			UntilFound: r.UntilFound, Saved: r.Saved,
+			UntilFound: r.UntilFound, Saved: r.Saved, Money: moneyOf(r.Money),
 			FirstSeen: when(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
 		if by, yes := c.Lowered[name]; yes {
 			line.Lowered = by.Author + ": " + by.Reason
@@ -182,13 +193,35 @@ func (r *rulesReport) text(w io.Writer) error {
 	if len(nothing) > 0 {
 		fmt.Fprintf(&b, "\nfound nothing: %s\n", strings.Join(nothing, ", "))
 	}
-	fmt.Fprintf(&b, "\n%s\n", countedSo)
+	if err := r.moneyText(&b); err != nil {
+		return err
+	}
 	r.adviceText(&b, p)
 	r.proofText(&b, p)
 	r.autoText(&b, p)
 	r.groupsText(&b, p)
 	r.regretsText(&b)
 	return console.Print(w, &b)
+}
+
+// moneyText is the money by rule and provider, where any of it is at a provider with a price.
+func (r *rulesReport) moneyText(b *bytes.Buffer) error {
+	t := console.Table(b)
+	head := "\nrule\tprovider\tuntil found\tcost since\tsaved"
+	for i := range r.Rules {
+		for _, m := range r.Rules[i].Money {
+			if head != "" {
+				fmt.Fprintln(t, head)
+				head = ""
+			}
+			fmt.Fprintf(t, "%s\t%s\t$%.2f\t$%.2f\t$%.2f\n", r.Rules[i].Rule, text.Line(m.Provider), m.UntilFound, m.Cost, m.Saved)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	fmt.Fprintf(b, "\n%s\n", reconcile.CountedSo)
+	return nil
 }
 
 // adviceText is a line for each rule that found something and has one.

@@ -82,7 +82,10 @@ func TestRulesReport(t *testing.T) {
 		Lowered: map[string]reconcile.Lowering{"heartbeat-lost": {Attribution: reconcile.Attribution{
 			Author: reconcile.AuthorSelf, Reason: "4 of 100 came back"}}}}
 	lost := reported("heartbeat-lost", 100, 4)
-	lost.FirstSeen, lost.Cost, lost.UntilFound, lost.Saved = now.Add(-3*day), 12.5, 1.25, 7
+	lost.FirstSeen = now.Add(-3 * day)
+	lost.Count(reconcile.RuleMoney{Provider: "vercel", Cost: 12, UntilFound: 1})
+	lost.Count(reconcile.RuleMoney{Provider: "daytona", Cost: 0.5, UntilFound: 0.25})
+	lost.Count(reconcile.RuleMoney{Provider: "vercel", Saved: 7})
 	lost.Resolved, lost.ByRule, lost.ByOperator = 1, 2, 3
 	aged := reported("over-age", 2, 0)
 	aged.FirstSeen = now.Add(-6 * day)
@@ -101,7 +104,7 @@ func TestRulesReport(t *testing.T) {
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{
 		"since 2026-02-22 12:00:00", "heartbeat-lost observe (lowered) 100 0 4 (4.0%) 1 5 $1.25 $12.50 $7.00 2026-02-26 12:00:00",
-		"over-age off 2 0 - 0 0 $0.00 $0.00 $0.00 2026-02-23 12:00:00", "found nothing: orphan", "saved, what it would have cost from its end by us until now.", "lowered itself: 4 of 100 in 3d", "heartbeat-lost t-1: a heartbeat",
+		"over-age off 2 0 - 0 0 $0.00 $0.00 $0.00 2026-02-23 12:00:00", "found nothing: orphan", "saved, what it would have cost from its end by us until now.", "heartbeat-lost daytona $0.25 $0.50 $0.00 heartbeat-lost vercel $1.00 $12.00 $7.00", "lowered itself: 4 of 100 in 3d", "heartbeat-lost t-1: a heartbeat",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, b.String())

@@ -67,7 +67,7 @@ func measureReadings(m *reconcile.Measures, passes *[]reconcile.PassSeen, groups
 // ledger's own size.
 func moneyReadings(m *reconcile.Measures) []reading {
 	return []reading{
-		each("measures_leaking", nil, scanMoney, func(c reconcile.Money) { m.Leaking = append(m.Leaking, c) }),
+		each("measures_leaking", cleanUps(), scanMoney, func(c reconcile.Money) { m.Leaking = append(m.Leaking, c) }),
 		each("measures_saved", pgx.StrictNamedArgs{"from": m.Now.Add(-protocol.Window), "now": m.Now}, scanMoney,
 			func(c reconcile.Money) { m.Saved = append(m.Saved, c) }),
 		each("measures_self", pgx.StrictNamedArgs{"hour_ago": m.Now.Add(-protocol.Hour)}, scanSelf, func(s self) {
@@ -75,6 +75,8 @@ func moneyReadings(m *reconcile.Measures) []reading {
 		}),
 	}
 }
+
+func cleanUps() pgx.StrictNamedArgs { return pgx.StrictNamedArgs{"rules": reconcile.CleanUpRules()} }
 
 func scanMoney(r pgx.Rows) (reconcile.Money, error) {
 	var c reconcile.Money

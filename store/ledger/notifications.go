@@ -55,7 +55,7 @@ func (g *Ledger) TakeAlarms(ctx context.Context, receiver string, repeat time.Du
 	}
 	taken, err := all(ctx, g.pool, "notifications_take", pgx.StrictNamedArgs{
 		"receiver": receiver, "now": now, "repeat": now.Add(-repeat), "most": mostTold,
-		"shortest": protocol.ShortestPause, "longest": protocol.LongestPause,
+		"shortest": protocol.FirstTold, "longest": protocol.LongestPause,
 	}, scanAlarm)
 	if err != nil {
 		return nil, fmt.Errorf("take what %s is to be told: %w", receiver, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // TestAlarmsAreToldOnce over all replicas: what is new, what changed, what is over, and what is wrong
@@ -108,7 +109,7 @@ func TestAlarmsAreTriedAgain(t *testing.T) {
 	for _, c := range []struct {
 		after time.Duration
 		want  int
-	}{{4 * time.Second, 0}, {time.Second, 1}, {9 * time.Second, 0}, {time.Second, 1}} {
+	}{{protocol.FirstTold - time.Second, 0}, {time.Second, 1}, {2*protocol.FirstTold - time.Second, 0}, {time.Second, 1}} {
 		now = now.Add(c.after)
 		due, err := g.TakeAlarms(t.Context(), "chat", time.Hour)
 		if err != nil || len(due) != c.want {

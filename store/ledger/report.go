@@ -34,7 +34,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) []reading {
 	from := now.Add(-since)
 	return []reading{
-		each("report_verdicts", pgx.StrictNamedArgs{"from": from, "now": now}, scanRuleReport,
+		each("report_verdicts", pgx.StrictNamedArgs{"from": from}, scanRuleReport,
 			func(r reconcile.RuleReport) { *rules.Of(r.Rule) = r }),
 		each("report_findings", pgx.StrictNamedArgs{"from": from, "asked": reconcile.AskedRules}, scanRuleFindings,
 			func(f reconcile.RuleReport) {
@@ -42,7 +42,11 @@ func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) 
 				r.FirstSeen, r.Resolved, r.ByRule, r.ByOperator = f.FirstSeen, f.Resolved, f.ByRule, f.ByOperator
 			}),
 		each("measures_saved", pgx.StrictNamedArgs{"from": from, "now": now}, scanMoney,
-			func(m reconcile.Money) { rules.Of(m.Rule).Saved += m.USD }),
+			func(m reconcile.Money) {
+				rules.Of(m.Rule).Count(reconcile.RuleMoney{Provider: m.Provider, Saved: m.USD})
+			}),
+		each("report_money", pgx.StrictNamedArgs{"from": from, "now": now}, scanRuleMoney,
+			func(m ruleMoney) { rules.Of(m.rule).Count(m.RuleMoney) }),
 		each("report_regrets", pgx.StrictNamedArgs{"from": from, "most": protocol.MostExamples}, scanVerdict,
 			func(v reconcile.Verdict) {
 				r := rules.Of(v.Rule)
@@ -53,8 +57,19 @@ func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) 
 
 func scanRuleReport(r pgx.Rows) (reconcile.RuleReport, error) {
 	var t reconcile.RuleReport
-	err := r.Scan(&t.Rule, &t.Verdicts, &t.Acted, &t.Subjects, &t.FalsePositives, &t.Cost, &t.UntilFound)
+	err := r.Scan(&t.Rule, &t.Verdicts, &t.Acted, &t.Subjects, &t.FalsePositives)
 	return t, err
+}
+
+type ruleMoney struct {
+	rule string
+	reconcile.RuleMoney
+}
+
+func scanRuleMoney(r pgx.Rows) (ruleMoney, error) {
+	var m ruleMoney
+	err := r.Scan(&m.rule, &m.Provider, &m.Cost, &m.UntilFound)
+	return m, err
 }
 
 func scanRuleFindings(r pgx.Rows) (reconcile.RuleReport, error) {

@@ -42,7 +42,7 @@ func trendReadings(t *reconcile.Trends, now time.Time, moved *[]slotMoves) []rea
 			in(a.slot).Acted += a.count
 			in(a.slot).Gone = max(in(a.slot).Gone, a.gone)
 		}),
-		each("trend_leaking", nil, scanAmount, func(usd float64) { t.Leaking = usd }),
+		each("trend_leaking", cleanUps(), scanAmount, func(usd float64) { t.Leaking = usd }),
 		each("trend_saved", pgx.StrictNamedArgs{"from": t.From, "now": now}, scanAmount,
 			func(usd float64) { t.Saved = usd }),
 	}

@@ -61,7 +61,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 		g.reportFindings(rules, now.Add(-since))
 		g.reportGroups(rules, now.Add(-since))
 		for _, m := range g.saved(now, now.Add(-since)) {
-			rules.Of(m.Rule).Saved += m.USD
+			rules.Of(m.Rule).Count(reconcile.RuleMoney{Provider: m.Provider, Saved: m.USD})
 		}
 		return nil
 	})
@@ -96,8 +96,7 @@ func (g *tables) reportVerdicts(rules protocol.Reports, now, from time.Time) {
 			r.Subjects++
 		}
 		if ref := (reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}); first(v.Rule, ref) {
-			r.Cost += g.costs(v, ref, now)
-			r.UntilFound += untilFound(v)
+			r.Count(reconcile.RuleMoney{Provider: v.Provider, Cost: g.costs(v, ref, now), UntilFound: untilFound(v)})
 		}
 	}
 	for _, v := range g.regretted() {

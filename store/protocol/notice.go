@@ -14,6 +14,10 @@ const (
 	MostNotice    = 72 * time.Hour
 )
 
+// FirstTold is how long nobody else tells a receiver of what a process has just begun to tell it: longer than
+// that may take, so that nothing is told twice because a receiver is slow.
+const FirstTold = 30 * time.Second
+
 // Notice is what the platform is told of a settled action, and whether it is told at all:
 // when that was asked for, once a row was written or the sandbox of a task is gone.
 func Notice(a reconcile.Action, now time.Time) (reconcile.Notice, bool) {

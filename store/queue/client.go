@@ -39,6 +39,7 @@ func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[p
 		river.AddWorkerSafely(workers, &passWorker{shared: s}),
 		river.AddWorkerSafely(workers, &remedyWorker{shared: s}),
 		river.AddWorkerSafely(workers, &probeWorker{shared: s}),
+		river.AddWorkerSafely(workers, &notifyWorker{shared: s}),
 	)
 	if err != nil {
 		return nil, err
@@ -50,6 +51,7 @@ func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[p
 			passQueue:   {MaxWorkers: 1},
 			remedyQueue: {MaxWorkers: q.o.Workers},
 			probeQueue:  {MaxWorkers: q.o.Workers, FetchPollInterval: 2 * q.pace.poll}, // nothing snoozes there
+			notifyQueue: {MaxWorkers: 1},
 		},
 		PeriodicJobs:                q.periodic(),
 		FetchPollInterval:           q.pace.poll,
@@ -68,9 +70,9 @@ func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[p
 	})
 }
 
-// periodic are the jobs that start passes on their schedules.
+// periodic are the jobs that start passes on their schedules, and the one that tells people.
 func (q *Queue) periodic() []*river.PeriodicJob {
-	var jobs []*river.PeriodicJob
+	jobs := []*river.PeriodicJob{q.notifies()}
 	for _, kind := range []reconcile.PassKind{reconcile.Quick, reconcile.Full} {
 		schedule, _ := q.schedules.of(kind)
 		if turnAfter(schedule, time.Now()).due.IsZero() {

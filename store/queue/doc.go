@@ -1,17 +1,19 @@
-// Package queue spreads passes, remedies and probes over all processes, as jobs in
+// Package queue spreads passes, remedies, probes and notifications over all processes, as jobs in
 // PostgreSQL by River, in the schema sandkeeper.
 //
 // A job carries an id and nothing else. It is a kick: what is to be done stands in the
 // ledger, which also decides who may do it. So a job that is lost, comes twice or comes
 // late harms nothing, and no guard of ours rests on one of River's.
 //
-// There are three kinds, each with a queue of its own, so that none can starve another:
+// There are four kinds, each with a queue of its own, so that none can starve another:
 //
 //   - pass: one at a time in each process. Periodic jobs of River start them on both
 //     schedules, and a watch in each process starts those that stay away. Who waits for the
 //     pass lease waits inside the job, see below.
 //   - remedy: works at one remedy until its steps are confirmed.
 //   - probe: probes one sandbox, within two minutes of being asked for or not at all.
+//   - notify: tells people what is wrong, after each pass and once a minute. Which of two that run
+//     at once tells a thing is decided by the ledger.
 //
 // # Decisions
 //

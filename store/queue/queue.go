@@ -30,6 +30,9 @@ type Duty interface {
 	Remedy(ctx context.Context, id string) (again time.Duration, err error)
 	// Probe probes a sandbox.
 	Probe(ctx context.Context, ref reconcile.Ref) error
+	// Notify tells people what is wrong; Notifies reports whether there is anybody.
+	Notify(ctx context.Context) error
+	Notifies() bool
 }
 
 // Passes is what the watch needs of the ledger.
@@ -67,6 +70,7 @@ type pace struct {
 	grace    time.Duration // what runs may take to finish when the process stops
 	last     time.Duration // and then, cut short, to say so
 	patience time.Duration // how long a pass waits for the lease in its job
+	notify   time.Duration // between two jobs that tell people, beside those after passes
 	pollOnly bool          // never LISTEN
 }
 
@@ -83,6 +87,7 @@ func New(o Options) (*Queue, error) {
 	}
 	q := &Queue{o: o, pace: pace{
 		poll: 10 * time.Second, grace: 25 * time.Second, last: 5 * time.Second, patience: time.Minute,
+		notify: time.Minute,
 	}}
 	q.schedules.set(o.Quick, o.Full)
 	var err error

@@ -75,6 +75,7 @@ type duty struct {
 	pass   func(context.Context, reconcile.PassKind) (time.Duration, error)
 	remedy func(context.Context, string) (time.Duration, error)
 	probe  func(context.Context, reconcile.Ref) error
+	notify func(context.Context) error // nil: nobody is to be told
 }
 
 func (d *duty) Pass(ctx context.Context, kind reconcile.PassKind) (time.Duration, error) {
@@ -101,6 +102,10 @@ func (d *duty) Probe(ctx context.Context, ref reconcile.Ref) error {
 	}
 	return nil
 }
+
+func (d *duty) Notifies() bool { return d.notify != nil }
+
+func (d *duty) Notify(ctx context.Context) error { return d.notify(ctx) }
 
 // A lab is a migrated database with one queue on it.
 type lab struct {

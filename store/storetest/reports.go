@@ -143,7 +143,7 @@ var reports = map[string]func(*bench){
 			rule, provider, id string
 			usd                float64
 		}{{"orphan", "daytona", "a", 0.5}, {"orphan", "daytona", "b", 0.25}, {"over-age", "daytona", "b", 2},
-			{"orphan", "vercel", "a", 4}, {"orphan", "daytona", "gone", 8}, {"orphan", "daytona", "early", 16}} {
+			{"orphan", "vercel", "a", 4}, {"heartbeat-lost", "daytona", "c", 32}, {"orphan", "daytona", "gone", 8}, {"orphan", "daytona", "early", 16}} {
 			f, v := leak(l.rule, l.provider, l.id, l.usd)
 			f.Due = l.id != "early"
 			r.Findings, r.Verdicts = append(r.Findings, f), append(r.Verdicts, v)
@@ -170,6 +170,21 @@ var reports = map[string]func(*bench){
 		found := b.report(time.Hour)
 		b.equal("orphan", found[0].UntilFound, 3.0)
 		b.equal("stop", found[1].UntilFound, 0.5)
+	},
+	"what a rule's sandboxes cost and what ending them saved is told by provider": func(b *bench) {
+		var r reconcile.Record
+		for _, at := range []string{"vercel", "daytona"} {
+			id := reconcile.Ref{Provider: at, ID: "sb"}
+			r.Sandboxes = append(r.Sandboxes, reconcile.SandboxSeen{Ref: id, GoneAt: noon.Add(time.Hour), GoneByUs: at == "vercel"})
+			r.Verdicts = append(r.Verdicts, reconcile.Verdict{Rule: "orphan", Subject: "sandbox:" + id.String(), Provider: at,
+				Sandbox: id.ID, At: noon, Cost: 3, PerHour: 2})
+		}
+		b.pass(r)
+		b.clock.move(3 * time.Hour)
+		got := b.report(24 * time.Hour)[0]
+		b.equal("money", got.Money, []reconcile.RuleMoney{{Provider: "daytona", Cost: 2, UntilFound: 3},
+			{Provider: "vercel", Cost: 2, UntilFound: 3, Saved: 4}})
+		b.equal("in all", []float64{got.Cost, got.UntilFound, got.Saved}, []float64{4, 6, 4})
 	},
 	"what came before the window is no part of it": func(b *bench) {
 		b.judged("heartbeat-lost", "a")

@@ -129,7 +129,9 @@ func (l Ledger) Search(_ context.Context, text string, _ int) ([]reconcile.Found
 
 // Report is a week of the rule orphan.
 func (l Ledger) Report(context.Context, time.Duration) ([]reconcile.RuleReport, error) {
-	return []reconcile.RuleReport{{Rule: "orphan", Verdicts: 31, Acted: 30, Subjects: 31, Resolved: 4, Cost: 2.5, FirstSeen: Ago(6 * 24 * time.Hour)},
+	return []reconcile.RuleReport{{Rule: "orphan", Verdicts: 31, Acted: 30, Subjects: 31, Resolved: 4, Cost: 2.5, UntilFound: 0.4, Saved: 11,
+		Money:     []reconcile.RuleMoney{{Provider: "daytona", Cost: 2, UntilFound: 0.4, Saved: 11}, {Provider: "vercel", Cost: 0.5}},
+		FirstSeen: Ago(6 * 24 * time.Hour)},
 		{Rule: "assigned-stale", Verdicts: 81, Acted: 81, Subjects: 80, FalsePositives: 1, Examples: Life().Verdicts[:1]}}, l.Err
 }
 

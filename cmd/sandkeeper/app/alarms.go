@@ -2,43 +2,52 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// alarmTime is for all receivers together, after a pass.
+// alarmTime is for all receivers together, which are told side by side.
 const alarmTime = 30 * time.Second
 
 // Announce tells the receivers of the config what is wrong and what is over. Each process writes the same
-// into the ledger and one of them tells it, so it may be called after every pass of every replica. What
-// cannot be told is tried again, and fails nothing.
-func (a *App) Announce(ctx context.Context) {
+// into the ledger and one of them tells it, so it may be called by every replica at once. What one receiver
+// cannot be told is logged, tried again, and holds up no other.
+func (a *App) Announce(ctx context.Context) error {
 	receivers := a.Receivers()
 	if len(receivers) == 0 {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), alarmTime)
 	defer cancel()
 	m, err := a.Ledger.Measures(ctx)
 	if err != nil {
-		a.Log.WarnContext(ctx, "nobody is notified, the ledger was not measured", "err", err)
-		return
+		return fmt.Errorf("measure the ledger, to notify people: %w", err)
 	}
 	policy := a.Config.Policy()
-	alarms := alerts.Alarms(&m, &policy, a.Config.Alerts.LeakingUSDPerHour)
+	alarms := alerts.Alarms(&m, &policy, a.alarmBounds())
 	names := make([]string, len(receivers))
+	var told sync.WaitGroup
 	for i := range receivers {
 		names[i] = receivers[i].Called()
-		if err := a.announceTo(ctx, &receivers[i], alarms); err != nil {
-			a.Log.WarnContext(ctx, "not notified, it is tried again", "receiver", names[i], "err", err)
-		}
+		told.Go(func() {
+			if err := a.announceTo(ctx, &receivers[i], alarms); err != nil {
+				a.Log.WarnContext(ctx, "not notified, it is tried again", "receiver", names[i], "err", err)
+			}
+		})
 	}
-	if err := a.Ledger.KeepReceivers(ctx, names); err != nil {
-		a.Log.WarnContext(ctx, "old notifications not deleted, the next pass goes on", "err", err)
-	}
+	told.Wait()
+	return a.Ledger.KeepReceivers(ctx, names)
+}
+
+func (a *App) alarmBounds() alerts.Bounds {
+	c := &a.Config.Alerts
+	return alerts.Bounds{LeakUSD: c.LeakingUSDPerHour, Frozen: c.FrozenFor, ManyOnOneTask: c.ManyOnOneTask,
+		LedgerGiB: c.LedgerGiB, Detected: c.DetectedWithin}
 }
 
 // announceTo tells one receiver what it wants to hear.

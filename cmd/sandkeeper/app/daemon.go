@@ -158,7 +158,7 @@ func (d *Daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*ge
 		d.tell(ctx, r, time.Since(began))
 	}
 	if r != nil || err != nil {
-		c.Announce(ctx)
+		d.kickNotify(ctx)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%s pass: %w", kind, err)
@@ -167,6 +167,25 @@ func (d *Daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*ge
 		d.Purge(ctx, r.At)
 	}
 	return 0, nil
+}
+
+// Notifies reports whether anybody is to be told what is wrong.
+func (d *Daemon) Notifies() bool { return len(d.current.Load().Config.Alerts.Notify) > 0 }
+
+// Notify tells people what is wrong.
+func (d *Daemon) Notify(ctx context.Context) error {
+	c, done := d.acquire()
+	defer done()
+	return c.Announce(ctx)
+}
+
+func (d *Daemon) kickNotify(ctx context.Context) {
+	if !d.Notifies() {
+		return
+	}
+	if err := d.queue.KickNotify(ctx); err != nil {
+		d.Log.WarnContext(ctx, "people are notified a minute later", "err", err)
+	}
 }
 
 // subjects is how many tasks and sandboxes a pass was about.

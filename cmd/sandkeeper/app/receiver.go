@@ -35,6 +35,7 @@ type Receiver struct {
 	config.NotifyConfig
 	Installation, Page string
 	now                func() time.Time
+	client             *http.Client // of what is posted by ourselves; nil: that of telling
 }
 
 // Receivers are those of the config.
@@ -51,8 +52,11 @@ func (r Receiver) Tell(ctx context.Context, alarms []reconcile.Alarm) error {
 	ctx, cancel := context.WithTimeout(ctx, tellTime)
 	defer cancel()
 	tell := r.send
-	if r.Webhook() {
+	switch {
+	case r.Webhook():
 		tell = r.post
+	case strings.HasPrefix(r.URL.Reveal(), teamsWorkflow):
+		tell = r.postCard
 	}
 	if err := tell(ctx, alarms); err != nil {
 		return fmt.Errorf("notify %s: %s", r.Called(), r.redacted(err))
@@ -70,6 +74,9 @@ func (r Receiver) send(ctx context.Context, alarms []reconcile.Alarm) error {
 	go func() {
 		var errs []error
 		for _, m := range r.messages(alarms) {
+			if ctx.Err() != nil {
+				break // it is taken for failed, and all of it is told again
+			}
 			errs = append(errs, sender.Send(m.body, &m.params)...)
 		}
 		sent <- errors.Join(errs...)
@@ -99,7 +106,8 @@ func (r Receiver) messages(alarms []reconcile.Alarm) (out []outgoing) {
 	}
 	for i := range alarms {
 		a := &alarms[i]
-		title, key := "sandkeeper "+r.Installation+": "+text.Clip(a.Title, 100), r.Installation+"/"+a.Key
+		// Opsgenie takes 130 letters.
+		title, key := text.Clip("sandkeeper "+r.Installation+": "+a.Title, 125), r.Installation+"/"+a.Key
 		body := text.Clip(reconcile.Joined(title, a.Text), 1000) // PagerDuty takes 1024 letters
 		switch {
 		case scheme == "pagerduty":
@@ -118,8 +126,16 @@ func (r Receiver) messages(alarms []reconcile.Alarm) (out []outgoing) {
 
 // message is what a person reads.
 func (r Receiver) message(alarms []reconcile.Alarm) (title, body string) {
+	title, lines := r.lines(alarms)
+	if r.Page != "" {
+		lines = append(lines, r.Page)
+	}
+	return title, title + "\n\n" + strings.Join(lines, "\n\n")
+}
+
+// lines are how many are wrong and over, and then each of them.
+func (r Receiver) lines(alarms []reconcile.Alarm) (title string, lines []string) {
 	wrong, over := 0, 0
-	lines := make([]string, 0, len(alarms)+1)
 	for i := range alarms {
 		a := &alarms[i]
 		if a.Over() {
@@ -130,11 +146,7 @@ func (r Receiver) message(alarms []reconcile.Alarm) (title, body string) {
 		wrong++
 		lines = append(lines, strings.ToUpper(string(a.Severity))+": "+a.Title+"\n"+a.Text)
 	}
-	if r.Page != "" {
-		lines = append(lines, r.Page)
-	}
-	title = fmt.Sprintf("sandkeeper %s: %d firing, %d resolved", r.Installation, wrong, over)
-	return title, title + "\n\n" + strings.Join(lines, "\n\n")
+	return fmt.Sprintf("sandkeeper %s: %d firing, %d resolved", r.Installation, wrong, over), lines
 }
 
 // An event is a message as a CloudEvent in its structured form.
@@ -188,13 +200,17 @@ func (r Receiver) post(ctx context.Context, alarms []reconcile.Alarm) error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.URL.Reveal(), bytes.NewReader(body))
+	return r.postTo(ctx, r.URL.Reveal(), "application/cloudevents+json", body)
+}
+
+func (r Receiver) postTo(ctx context.Context, address, contentType string, body []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
 	sign(request, r.Secret, r.now(), body)
-	request.Header.Set("Content-Type", "application/cloudevents+json")
-	answer, err := tellingClient().Do(request)
+	request.Header.Set("Content-Type", contentType)
+	answer, err := cmp.Or(r.client, tellingClient()).Do(request)
 	if err != nil {
 		return err
 	}

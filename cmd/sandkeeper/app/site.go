@@ -56,10 +56,10 @@ func (a *App) pages(o serve.Options, now func() *App, reading func() (ok bool, a
 // metrics are the options of the metrics of any process.
 func (a *App) metrics(now func() *App) alerts.Options {
 	return alerts.Options{
-		Policy:  func() reconcile.Policy { return now().Config.Policy() },
-		Rates:   func() map[string]float64 { return now().rates() },
-		LeakUSD: func() float64 { return now().Config.Alerts.LeakingUSDPerHour },
-		Local:   a.Local, Version: Version(), Log: a.Log,
+		Policy: func() reconcile.Policy { return now().Config.Policy() },
+		Rates:  func() map[string]float64 { return now().rates() },
+		Bounds: func() alerts.Bounds { return now().alarmBounds() },
+		Local:  a.Local, Version: Version(), Log: a.Log,
 	}
 }
 

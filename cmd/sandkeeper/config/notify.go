@@ -14,8 +14,8 @@ import (
 
 // NotifyConfig is one receiver of notifications: an address alone, or with what it is told of.
 type NotifyConfig struct {
-	// Where to: slack://, pagerduty://, opsgenie://, teams://, smtp://, ntfy:// and others as shoutrrr writes them, or
-	// https:// for a webhook that takes CloudEvents.
+	// Where to: slack://, pagerduty://, opsgenie://, smtp://, ntfy:// and others as shoutrrr writes them;
+	// https:// for a webhook that takes CloudEvents; teams+https:// for a workflow of Teams.
 	URL Secret `yaml:"url"`
 	// File that holds the address, instead of url.
 	URLFile string `yaml:"url_file"`

@@ -1,5 +1,5 @@
--- How many sandboxes are found due and still there, and what they cost an hour, by the rule that found them and their
--- provider. One that several rules found counts for the one that says it costs the most.
+-- How many sandboxes clean-up rules found due that are still there, and what they cost an hour, by the rule that found
+-- them and their provider. One that several rules found counts for the one that says it costs the most.
 SELECT rule, provider, count(*), sum(per_hour)::double precision FROM (
     SELECT DISTINCT ON (f.provider, f.sandbox) f.rule, f.provider, v.per_hour
     FROM sandkeeper.findings f
@@ -7,6 +7,6 @@ SELECT rule, provider, count(*), sum(per_hour)::double precision FROM (
     CROSS JOIN LATERAL (
         SELECT per_hour FROM sandkeeper.verdicts v WHERE v.subject = f.subject AND v.rule = f.rule
         ORDER BY number DESC LIMIT 1) v
-    WHERE f.resolved_at IS NULL AND f.due AND f.sandbox <> ''
+    WHERE f.resolved_at IS NULL AND f.due AND f.sandbox <> '' AND f.rule = ANY (@rules::text[])
     ORDER BY f.provider, f.sandbox, v.per_hour DESC, f.rule) each
 GROUP BY 1, 2 ORDER BY 1, 2
