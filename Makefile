@@ -132,8 +132,23 @@ site: ## write the documentation as a static site to bin/site; a link that leads
 	@rm -rf bin/site
 	@go run ./docs/site -to bin/site
 
+# What is shipped, measured from outside. -rounds 1 is quicker and noisier.
+MEASURE = CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -tags nopgxregisterdefaulttypes -o bin/measured ./cmd/sandkeeper && \
+	go build -o bin/scale ./test/scale && bin/scale -program bin/measured -sizes $(or $(SIZES),10000,100000)
+
 .PHONY: bench
-bench: ## run the benchmarks
+bench: ## measure passes, a slow listing and acts of real processes next to their limits, at SIZES (10000,100000); writes bench.json and docs/scale.md
+	@tools/setup.sh
+	$(MEASURE) -to bench.json
+	go test -count=1 ./test/scale -update
+
+.PHONY: bench-check
+bench-check: ## measure the same, and fail where a ratio is more than 10 % worse than in bench.json
+	@tools/setup.sh
+	$(MEASURE) -against bench.json
+
+.PHONY: bench-parts
+bench-parts: ## run the benchmarks of the packages
 	@tools/setup.sh
 	go test -run '^$$' -bench . -benchmem -timeout 30m ./...
 

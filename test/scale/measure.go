@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// A result is what the program says of a pass, of what is asked here.
+type result struct {
+	Healthy int
+	Steps   []struct{ Step, Outcome string }
+}
+
+// once makes one pass, as a CronJob does.
+func (b *bench) once(ctx context.Context, w *world, args ...string) (r result, s spent, err error) {
+	all := append([]string{"once", "--config", w.config, "-o", "json", "--timeout", "20m"}, args...)
+	s, err = child(ctx, &r, b.program, all...)
+	return r, s, err
+}
+
+// passes compares passes over a healthy fleet with the bare reads, by turns.
+func (b *bench) passes(ctx context.Context, t *table, n int) error {
+	w, err := b.fill(ctx, n)
+	if err != nil {
+		return err
+	}
+	p, err := startProvider(ctx, "-dsn", w.dsn)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	if err := b.configure(w, p.url, 100_000); err != nil {
+		return err
+	}
+	first, cost, err := b.once(ctx, w, "--migrate")
+	if err != nil {
+		return err
+	}
+	r, err := b.inTurn(ctx, w, p)
+	if err != nil {
+		return err
+	}
+	if first.Healthy != r.read.Rows || r.healthy != r.read.Rows || r.read.Sandboxes != r.read.Rows {
+		return fmt.Errorf("%d rows and %d sandboxes were read; the passes call %d and %d healthy", r.read.Rows,
+			r.read.Sandboxes, first.Healthy, r.healthy)
+	}
+	size := fmt.Sprintf("%s tasks × %s sandboxes", thousands(r.read.Rows), thousands(r.read.Sandboxes))
+	t.cost("full pass", size, r.full, r.bare)
+	t.cost("first pass", size, cost, r.bare)
+	t.cost("quick pass", size, r.quick, r.bare)
+	return nil
+}
+
+// A rounds is what several rounds came to: the cheapest of each.
+type rounds struct {
+	read              counted
+	healthy           int
+	bare, full, quick spent
+}
+
+func (b *bench) inTurn(ctx context.Context, w *world, p *runningProvider) (out rounds, err error) {
+	var bares, fulls, quicks []spent
+	path, err := os.Executable()
+	if err != nil {
+		return out, err
+	}
+	for range b.rounds {
+		s, err := child(ctx, &out.read, path, "bare", w.dsn, p.url)
+		if err != nil {
+			return out, err
+		}
+		bares = append(bares, s)
+		full, s, err := b.once(ctx, w)
+		if err != nil {
+			return out, err
+		}
+		out.healthy, fulls = full.Healthy, append(fulls, s)
+		_, s, err = b.once(ctx, w, "--quick")
+		if err != nil {
+			return out, err
+		}
+		quicks = append(quicks, s)
+	}
+	out.bare, out.full, out.quick = least(bares), least(fulls), least(quicks)
+	return out, nil
+}
+
+// pageTakes is how long a page of a slow provider takes.
+const pageTakes = 80 * time.Millisecond
+
+// listing measures how long the pages of a slow provider take, which are read at 50 a second at most.
+func (b *bench) listing(ctx context.Context, t *table) error {
+	w, err := b.fill(ctx, b.pages*pageSize)
+	if err != nil {
+		return err
+	}
+	p, err := startProvider(ctx, "-dsn", w.dsn, "-latency", pageTakes.String())
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	if err := b.configure(w, p.url, 50); err != nil {
+		return err
+	}
+	if _, _, err := b.once(ctx, w, "--migrate"); err != nil {
+		return err
+	}
+	s, err := p.stats(ctx)
+	if err != nil {
+		return err
+	}
+	limit := float64(s.Lists) / 50
+	t.add(row{Work: "listing, 80 ms a page, 50 calls/s", Size: thousands(s.Sandboxes) + " sandboxes", Unit: "s",
+		Ours: s.LastPage.Sub(s.FirstPage).Seconds(), Bare: limit})
+	return nil
+}
+
+// acts ends orphans at a slow provider, and counts what it was asked for each.
+func (b *bench) acts(ctx context.Context, t *table) error {
+	w, err := b.fill(ctx, pageSize)
+	if err != nil {
+		return err
+	}
+	p, err := startProvider(ctx, "-dsn", w.dsn, "-latency", "200ms", "-orphans", fmt.Sprint(b.orphans))
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	if err := b.configure(w, p.url, 50); err != nil {
+		return err
+	}
+	if _, _, err := b.once(ctx, w, "--migrate"); err != nil {
+		return err
+	}
+	time.Sleep(2 * time.Second) // the second sighting is to be a second later
+	before, err := p.stats(ctx)
+	if err != nil {
+		return err
+	}
+	r, cost, err := b.once(ctx, w, "--wait", "10m")
+	if err != nil {
+		return err
+	}
+	s, err := p.stats(ctx)
+	if err != nil {
+		return err
+	}
+	return t.acted(r, cost, before, s)
+}
+
+// acted adds what the acts cost, of those that the provider carried out and the program confirmed.
+func (t *table) acted(r result, cost spent, before, after stats) error {
+	ended, confirmed := before.Sandboxes-after.Sandboxes, 0
+	for _, s := range r.Steps {
+		if s.Step == "terminate" && s.Outcome == "confirmed" {
+			confirmed++
+		}
+	}
+	if ended == 0 || ended != confirmed {
+		return fmt.Errorf("%d ended at the provider, %d confirmed", ended, confirmed)
+	}
+	size := thousands(ended) + " orphans"
+	calls := func(s stats) int { return s.Lists + s.Gets + s.Deletes + s.Others }
+	t.add(row{Work: "calls for each orphan", Size: size, Unit: "calls",
+		Ours: float64(calls(after)-calls(before)) / float64(ended), Bare: 1})
+	t.add(row{Work: "orphans ended, 200 ms a call, 50 calls/s", Size: size, Unit: "s",
+		Ours: cost.wall.Seconds(), Bare: float64(ended) / 50})
+	fmt.Fprintf(os.Stderr, "%d ended: %d lists, %d gets, %d deletes, %d others\n", ended, after.Lists-before.Lists,
+		after.Gets-before.Gets, after.Deletes-before.Deletes, after.Others-before.Others)
+	return nil
+}
