@@ -19,6 +19,8 @@ const (
 	listingLost   = ofListing + "lost "
 	listingEmpty  = ofListing + "shows no sandbox of ours"
 	passListing   = "listing of "
+	tasksEmpty    = "the task table is empty"
+	tasksLost     = " rows that were live at the last trusted pass are not there"
 )
 
 // ClockAhead is why a clock is not trusted that runs ahead. It is believed again by itself.
@@ -75,6 +77,22 @@ func (s *SourceSeen) LostSome() bool { return strings.HasPrefix(s.Reason, listin
 
 // ShowedNone reports whether the source is a listing that showed nothing while somebody was at work.
 func (s *SourceSeen) ShowedNone() bool { return strings.HasPrefix(s.Reason, listingEmpty) }
+
+// TasksEmpty is why the tasks are not trusted when there is no row.
+func TasksEmpty() string {
+	return tasksEmpty + " while sandboxes of ours exist: a wrong or emptied database"
+}
+
+// TasksLost is why the tasks are not trusted when rows are gone that were live.
+func TasksLost(lost, of int) string {
+	return fmt.Sprintf("%d of the %d"+tasksLost+": a wrong, emptied or restored database; "+
+		"if it is the right one, accept it with: sandkeeper release tasks", lost, of)
+}
+
+// LostRows reports whether the source is a task table that lost rows, or all.
+func (s *SourceSeen) LostRows() bool {
+	return strings.HasPrefix(s.Reason, tasksEmpty) || strings.Contains(s.Reason, tasksLost)
+}
 
 // Happened is what happened to a listing, without what shows it, and its cause where it has one.
 func (s *SourceSeen) Happened() (what, cause string, is bool) {

@@ -133,6 +133,8 @@ func TestListingTrust(t *testing.T) {
 
 func TestTasksTrust(t *testing.T) {
 	const box = "box daytona/b1 running task=x; row x completed; "
+	const emptied = "source tasks untrusted since=5m reason=\"the task table is empty while x\"; "
+	const fresh = "task n1 running; box daytona/n1 running task=n1; "
 	testTrust(t, map[string]trustCase{
 		"all rows are there":  {"knew task t{1..4} assigned; task t{1..4} assigned", "", ""},
 		"two of two vanished": {"knew task t{1..2} running", "", ""},
@@ -156,6 +158,32 @@ func TestTasksTrust(t *testing.T) {
 		"a staging copy: other rows, none of ours": {
 			"knew task t{1..5} running; task x{1..5} assigned; " + box, "tasks", "5 of the 5"},
 		"no task table": {"tasks none standby empty; box daytona/s1 running", "", ""},
+		"it was emptied, and one new row came": {
+			emptied + "knew task t{1..2} running; " + fresh + "box daytona/s1 running", "tasks", "2 of the 2"},
+		"it was emptied, and one of two is back": {emptied + "knew task t{1..2} running; task t2 running; box daytona/s1 running", "", ""},
+		"it was emptied, and what was live has ended": {
+			emptied + "knew task t{1..2} running; row t{1..2} completed; " + fresh + "box daytona/s1 running", "", ""},
+		"it was emptied, and an operator released it": {
+			emptied + "release tasks at=1m; knew task t{1..2} running; " + fresh + "box daytona/s1 running", "", ""},
+		"it was emptied, and each sandbox is explained": {emptied + "knew task t{1..2} running; " + fresh, "", ""},
+		"it was emptied, a quick pass": {
+			"pass quick; " + emptied + "knew task t{1..2} running; task n1 running", "tasks", "2 of the 2"},
+		"it was emptied, and a sandbox is hidden": {
+			emptied + "knew task t{1..2} running; knew box daytona/s1 running; look daytona/s1 running; " + fresh +
+				"box daytona/n2 running task=x; row x completed; ", "listing:daytona tasks", "2 of the 2"},
+		"it was emptied, and a sandbox of several is hidden": {
+			emptied + "knew task t{1..2} running; knew box daytona/s{1..3} running; look daytona/s1 running; " +
+				"box daytona/s{2..3} running task=n{2..3}; task n{2..3} running", "tasks", "2 of the 2"},
+		"it was emptied, and the listing failed": {
+			emptied + "knew task t{1..2} running; listing daytona failed=503; task n1 running", "listing:daytona tasks", ""},
+		"it was emptied, and is a standby": {
+			emptied + "tasks standby; knew task t{1..2} running; " + fresh, "tasks", "is a standby"},
+		"two of two vanished from one that was a standby": {
+			"source tasks untrusted reason=\"the task database is a standby\"; knew task t{1..2} running; " + fresh +
+				"box daytona/s1 running", "", ""},
+		"rows were lost, and two of three are still": {
+			"source tasks untrusted since=5m reason=\"3 of the 3 rows that were live at the last trusted pass are not there: x\"; " +
+				"knew task t{1..3} running; task t3 running; box daytona/s1 running", "tasks", "2 of the 3"},
 	})
 }
 

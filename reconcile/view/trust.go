@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -64,6 +63,7 @@ func (v *View) Assess(subjects func() []reconcile.Subject) []reconcile.Subject {
 		v.assessProviderClock(name)
 	}
 	subs := subjects()
+	v.believeTasks(subs)
 	v.assessEmptyListings(subs)
 	v.assessLink(subs)
 	for _, name := range v.P.ProviderNames() {
@@ -108,47 +108,6 @@ func (v *View) revert(name string) {
 func (v *View) Trusted(name string) bool {
 	seen, known := v.Sources[name]
 	return !known || seen.Trusted
-}
-
-// assessTasks: a wrong, emptied or restored database loses rows that were live a moment
-// ago; a standby may lag; an empty table proves nothing about anybody's sandboxes.
-func (v *View) assessTasks() {
-	if v.P.Tasks.None {
-		return
-	}
-	before := tallies{}
-	for id, seen := range v.S.Memory.Tasks {
-		if seen.Live && !v.accepted(reconcile.OfTenant(reconcile.SourceTasks, seen.Tenant)) {
-			before.add(seen.Tenant, v.S.Absent[id])
-		}
-	}
-	lost := v.settle(reconcile.SourceTasks, doubt{before, mostOfThree, lostRows, false})
-	all, why := before.sum(), ""
-	switch {
-	//guard:tasks-standby P3
-	case v.S.Clock.Standby:
-		why = "the task database is a standby: it may lag behind; point tasks.database at the primary"
-	//guard:tasks-lost P3
-	case lost != "" && !v.accepted(reconcile.SourceTasks):
-		why = lost
-	//guard:tasks-empty P3
-	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || all.of > 0 || v.Fleet() > 0):
-		why = "the task table is empty while sandboxes of ours exist: a wrong or emptied database"
-	}
-	v.trust(reconcile.SourceTasks, why)
-	if seen := v.Sources[reconcile.SourceTasks]; seen.Trusted && !v.S.T0.IsZero() {
-		seen.Clock, seen.SetBack = v.S.T0, v.setBack
-		v.Sources[reconcile.SourceTasks] = seen
-	}
-}
-
-// mostOfThree is a doubt that at least three share, and most.
-func mostOfThree(t tally) bool { return t.against >= 3 && t.against*2 > t.of }
-
-func lostRows(t tally) string {
-	return fmt.Sprintf(
-		"%d of the %d rows that were live at the last trusted pass are not there: a wrong, emptied or restored database; "+
-			"if it is the right one, accept it with: sandkeeper release tasks", t.against, t.of)
 }
 
 // accepted reports whether a person released the source since it lost trust: what it shows

@@ -115,6 +115,8 @@ type box struct {
 	kept   map[string]string      // its labels, while they are lost
 	reused bool                   // its id was another's before
 	taken  bool                   // it was ours until its owner relabelled it
+
+	labelled time.Time // when it got other labels
 }
 
 // put registers a sandbox of the world.

@@ -74,6 +74,7 @@ func (t fleet) giveUp(k *task) {
 }
 
 func (t fleet) setLabels(b *box, labels map[string]string) {
+	b.labelled = t.now()
 	b.cloud.world.Change(b.ref.ID, func(s *simulated.Sandbox) { s.Labels, s.UpdatedAt = labels, b.cloud.world.Now() })
 }
 

@@ -202,7 +202,8 @@ func (w *watch) former(p *process, b *box, rule string) bool {
 	case "duplicate":
 		return len(t.clocks.steps(b.ref.Provider)) > 0
 	}
-	return b.taken && (t.now().Sub(b.born) < 2*time.Minute || p.stale[b.ref.Provider])
+	behind := t.now().Sub(b.labelled) < b.cloud.lag // the index shows the labels that it had before
+	return behind || b.taken && (t.now().Sub(b.born) < 2*time.Minute || p.stale[b.ref.Provider])
 }
 
 // lastLook is the step at which the process read the task last.

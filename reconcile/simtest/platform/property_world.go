@@ -70,6 +70,7 @@ func (w *watch) absent(d *effect) string {
 			w.platform.clocks.moved(b.ref.Provider, b.born) == 0 { // else its provider does not show what is made later
 			return fmt.Sprintf("%s: its sandbox %s is %s", d.what(), b.ref, b.state)
 		}
+	case d.b != nil && !d.b.there(): // it was asked to go before: nothing is taken for gone anew
 	case d.ends() && d.rule() == "orphan" && !w.letGo(reconcile.SourceTasks, d.a.Subject):
 		r := w.platform.table.truly(d.k.id)
 		if r != nil && w.linked(d.k, d.b) && w.known(d, r) {

@@ -1,0 +1,96 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// assessTasks: a wrong, emptied or restored database loses rows that were live a moment
+// ago; a standby may lag; an empty table proves nothing about anybody's sandboxes.
+func (v *View) assessTasks() {
+	if v.P.Tasks.None {
+		return
+	}
+	before := v.countRows()
+	lost := v.settle(reconcile.SourceTasks, doubt{before, mostOfThree, lostRows, false})
+	//guard:tasks-emptied-stays harm
+	if lost == "" && v.lostBefore() && most(before.sum()) {
+		lost = lostRows(before.sum())
+	}
+	all, why := before.sum(), ""
+	switch {
+	//guard:tasks-standby P3
+	case v.S.Clock.Standby:
+		why = "the task database is a standby: it may lag behind; point tasks.database at the primary"
+	//guard:tasks-lost P3
+	case lost != "" && !v.accepted(reconcile.SourceTasks):
+		why = lost
+	//guard:tasks-empty P3
+	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || all.of > 0 || v.Fleet() > 0):
+		why = reconcile.TasksEmpty()
+	}
+	v.trust(reconcile.SourceTasks, why)
+	v.keepClock()
+}
+
+// countRows counts the rows that were live when the table was believed last, against them those that are not there.
+func (v *View) countRows() tallies {
+	before := tallies{}
+	for id, seen := range v.S.Memory.Tasks {
+		if seen.Live && !v.accepted(reconcile.OfTenant(reconcile.SourceTasks, seen.Tenant)) {
+			before.add(seen.Tenant, v.S.Absent[id])
+		}
+	}
+	return before
+}
+
+// lostBefore reports whether the table had lost rows, or all, in an earlier pass. Such a one is believed again when
+// most of the rows are back, however few they are: a new row says nothing of those.
+func (v *View) lostBefore() bool {
+	seen := v.S.Memory.Sources[reconcile.SourceTasks]
+	return !seen.Trusted && seen.LostRows()
+}
+
+// believeTasks ends the doubt that rows are lost when nothing is left that it protects: each sandbox of ours that
+// exists is explained by a row. Who deletes a task's row at its end, and its sandbox with it, so needs no operator.
+func (v *View) believeTasks(subs []reconcile.Subject) {
+	seen := v.Sources[reconcile.SourceTasks]
+	if v.S.Kind != reconcile.Full || v.S.Clock.Empty || !v.lostBefore() || seen.Trusted || !seen.LostRows() {
+		return
+	}
+	//guard:tasks-explained harm
+	if v.CountLinks(subs).Loose > 0 || !v.listsAll() {
+		return
+	}
+	v.trust(reconcile.SourceTasks, "")
+	v.keepClock()
+}
+
+// keepClock notes what the task database's clock tells while it is believed.
+func (v *View) keepClock() {
+	if seen := v.Sources[reconcile.SourceTasks]; seen.Trusted && !v.S.T0.IsZero() {
+		seen.Clock, seen.SetBack = v.S.T0, v.setBack
+		v.Sources[reconcile.SourceTasks] = seen
+	}
+}
+
+// listsAll reports whether every provider's listing is believed and shows all that the ledger knows there.
+func (v *View) listsAll() bool {
+	return !slices.ContainsFunc(v.P.ProviderNames(), func(name string) bool {
+		missing, _, _ := MissingFrom(v.S, name)
+		there := slices.ContainsFunc(missing, func(ref reconcile.Ref) bool {
+			look, looked := v.S.Lookups[ref]
+			return !looked || !look.Gone
+		})
+		return there || !v.counted(name)
+	})
+}
+
+// mostOfThree is a doubt that at least three share, and most.
+func mostOfThree(t tally) bool { return t.against >= 3 && most(t) }
+
+// most is a doubt that most share.
+func most(t tally) bool { return t.against*2 > t.of }
+
+func lostRows(t tally) string { return reconcile.TasksLost(t.against, t.of) }
