@@ -1,6 +1,10 @@
 package reconcile
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // A Chosen says which findings or actions a person wants to see, and which part of them. What is "" chooses nothing.
 type Chosen struct {
@@ -14,6 +18,7 @@ type Chosen struct {
 	Pass     int64  // on whose budget it was begun; 0 for any
 	Incident string // of findings alone
 	Text     string // part of a subject, or of the id of a task or sandbox
+	Sort     string // a column of [Sorts], with a minus before it from its end; "" is the usual order
 	After    Cursor
 	Most     int
 }
@@ -33,8 +38,43 @@ const (
 
 // A Cursor is the last row of a part that was shown; the zero Cursor is before the first one.
 type Cursor struct {
-	At  time.Time
-	Key string
+	At   time.Time
+	Word string // what the row has in the column that puts the list in order
+	Key  string
+}
+
+// Sorts are the columns that can put a list in order, the usual one first; nil when there are none. What is over has no
+// other order than that of its age, which an index has: there is no end of it.
+func Sorts(list, state string) []string {
+	over := state == ChosenResolved || state == ChosenClosed || state == ChosenGone || state == ChosenAll
+	switch {
+	case list == "incidents":
+		return []string{"age", "id", "failures", "rule", "provider"}
+	case list == "findings" && !over:
+		return []string{"age", "rule", "subject", "state"}
+	case list == "actions" && !over:
+		return []string{"age", "step", "subject", "rule", "outcome"}
+	case list == "findings" || list == "actions":
+		return []string{"age"}
+	case list == "tasks" && (state == "" || state == ChosenLive || TaskState(state).Live()):
+		return []string{"id", "status", "tenant", "sandbox", "age"}
+	case list == "sandboxes" && !over:
+		return []string{"id", "state", "name", "task", "template", "age"}
+	}
+	return nil
+}
+
+// Order is the column that puts the list in order, and whether its last rows come first. Of two, the one that was
+// there later is younger.
+func (c *Chosen) Order() (column string, down bool) {
+	column, down = strings.CutPrefix(c.Sort, "-")
+	return column, down != (column == "age")
+}
+
+// Sortable reports whether the list can be put in the order that is asked for; it always can in its usual one.
+func (c *Chosen) Sortable(list string) bool {
+	column, _ := c.Order()
+	return column == "" && c.Sort == "" || slices.Contains(Sorts(list, c.State), column)
 }
 
 // A FoundSubject is a task, a sandbox or an incident that a search found.

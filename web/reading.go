@@ -4,6 +4,7 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 
 // A Reading is what the ledger said, or why it said nothing.
 type Reading struct {
+	Number   int64 // each reading that is shown has another one; 0 for one of a test's own
 	Overview reconcile.Overview
 	Trends   *reconcile.Trends   // nil when they could not be read
 	Err      error               // the ledger could not be read: the rest is empty

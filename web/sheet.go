@@ -56,6 +56,7 @@ type pair struct {
 type grid struct {
 	Caption string
 	Heads   []string
+	Sort    *sorting // nil when it has one order alone
 	Rows    []row
 	More    *link // to the part after it
 	Empty   string
@@ -127,6 +128,10 @@ func sandboxCell(provider, id string) cell {
 		return cell{}
 	}
 	return cell{ID: text.Plain(provider+"/"+id, mostName), Href: sandboxAddress(provider, id)}
+}
+
+func incidentCell(id string) cell {
+	return cell{ID: text.Plain(id, mostName), Href: address("incidents", id)}
 }
 
 func ruleCell(rule string) cell { return named(rule).to(ruleAddress(rule)) }

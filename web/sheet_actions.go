@@ -12,14 +12,15 @@ func ActionsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Action]) te
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "actions", "Actions")}
 	p.Head = headline{Level: calm, Text: "Actions",
-		Below: "What was done, newest first. Each was recorded before it was done, and a " +
+		Below: "What was done" + newestFirst(c) + ". Each was recorded before it was done, and a " +
 			"termination is confirmed once the provider, asked again, says gone."}
 	if c.State != reconcile.ChosenClosed {
-		p.Head.Below = "What is planned or under way, newest first."
+		p.Head.Below = "What is planned or under way" + newestFirst(c) + "."
 	}
 	p.Filters = actionFilters(s, c)
 	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "action"), Grid: s.actionGrid(found.Rows)}}
 	p.Blocks[0].Grid.More = nextPart("actions", c, found.Next)
+	p.Blocks[0].Grid.Sort = sortingOf("actions", c, "step", "rule", "outcome", "", "age")
 	return paper(p)
 }
 
@@ -68,6 +69,7 @@ func actionFilters(s *model, c *reconcile.Chosen) *filterForm {
 	f.add("outcome", "Outcome", string(c.Outcome), options("any outcome", asTexts(outcomes)...)...)
 	f.add("author", "Asked for by", c.Author)
 	f.add("text", "Part of an id", c.Text)
+	f.order("actions", c)
 	return f
 }
 

@@ -22,7 +22,8 @@ func FindingsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.FindingSee
 	p.Head = headline{Level: calm, Text: "Findings", Below: findingsWords(s, c)}
 	p.Filters = findingFilters(s, c)
 	g := grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}, Empty: "No finding is like that.",
-		More: nextPart("findings", c, found.Next)}
+		More: nextPart("findings", c, found.Next),
+		Sort: sortingOf("findings", c, "rule", "subject", "state", "", "age")}
 	for i := range found.Rows {
 		g.Rows = append(g.Rows, s.findingRow(&found.Rows[i]))
 	}
@@ -33,10 +34,18 @@ func FindingsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.FindingSee
 
 func findingsWords(s *model, c *reconcile.Chosen) string {
 	if c.State == reconcile.ChosenResolved {
-		return "Those that are over, newest first."
+		return "Those that are over" + newestFirst(c) + "."
 	}
 	return reconcile.FirstOf(strings.TrimSuffix(count(total(s.FindingsOpen), "open finding")+": "+s.dueWords(), ": ")) +
-		". Newest first; what a finding rests on is folded under it."
+		". What a finding rests on is folded under it" + newestFirst(c) + "."
+}
+
+// newestFirst says the usual order of a list, unless it has another one.
+func newestFirst(c *reconcile.Chosen) string {
+	if c.Sort == "" {
+		return ", newest first"
+	}
+	return ""
 }
 
 // releaseBlock is the command that lets a breaker's list go. It stands under the list, so that it was seen.
@@ -89,7 +98,7 @@ func (s *model) stateCell(f *reconcile.FindingSeen, v *findingView) cell {
 		c.Sub = v.Held
 	}
 	if f.Incident != "" {
-		c.More = append(c.More, cell{Text: " "}, named(f.Incident).to(address("incidents", f.Incident)))
+		c.More = append(c.More, cell{Text: " "}, incidentCell(f.Incident))
 	}
 	return c
 }
@@ -102,6 +111,7 @@ func findingFilters(s *model, c *reconcile.Chosen) *filterForm {
 	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
 	f.add("held_by", "Held by", c.HeldBy, s.holders(c.HeldBy)...)
 	f.add("text", "Part of an id", c.Text)
+	f.order("findings", c)
 	return f
 }
 
@@ -127,7 +137,12 @@ func nextPart(page string, c *reconcile.Chosen, next string) *link {
 	if next == "" {
 		return nil
 	}
-	return &link{"Older ones", asking(page, "state", c.State, "rule", c.Rule, "provider", c.Provider, "held_by", c.HeldBy,
+	return &link{"The next ones", listAddress(page, c, next)}
+}
+
+// listAddress is a list with its choice and its order, from a part on.
+func listAddress(page string, c *reconcile.Chosen, after string) string {
+	return asking(page, "state", c.State, "rule", c.Rule, "provider", c.Provider, "held_by", c.HeldBy,
 		"step", string(c.Step), "outcome", string(c.Outcome), "author", c.Author, "incident", c.Incident, "text", c.Text,
-		"after", next)}
+		"sort", c.Sort, "after", after)
 }

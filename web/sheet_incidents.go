@@ -11,8 +11,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// IncidentsPage lists the incidents: the open ones first.
-func IncidentsPage(a *Asked, all []reconcile.Incident) templ.Component {
+// IncidentsPage lists the incidents that somebody chose: the open ones first, in their usual order.
+func IncidentsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Incident]) templ.Component {
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "incidents", "Incidents")}
 	p.Head = headline{Level: well, Text: "No incident is open", Below: "Many failures with one cause are one incident."}
@@ -20,17 +20,31 @@ func IncidentsPage(a *Asked, all []reconcile.Incident) templ.Component {
 		p.Head.Level, p.Head.Text = bad, count(n, "incident")+" "+verb(n, "is", "are")+" open"
 	}
 	g := grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"},
-		Empty: "No incident is on record."}
-	for i := range all {
-		in := &all[i]
+		Empty: "No incident is on record.", More: nextPart("incidents", c, found.Next),
+		Sort: sortingOf("incidents", c, "id", "", "failures", "", "age", "")}
+	if p.Filters = incidentFilters(s, c); p.Filters.Clear {
+		g.Empty = "No incident is like that."
+	}
+	for i := range found.Rows {
+		in := &found.Rows[i]
 		v := s.incident(in)
 		g.Rows = append(g.Rows, row{Key: "incident " + v.Key, Cells: []cell{
-			named(in.ID).to(address("incidents", in.ID)), chip(v.Level, v.State), said(v.Count).below(v.Where), said(v.Cause),
+			incidentCell(in.ID), chip(v.Level, v.State), said(v.Count).below(v.Where), said(v.Cause),
 			when(v.First), {Text: lasted(in, s)},
 		}})
 	}
 	p.Blocks = []block{{Grid: &g}}
 	return paper(p)
+}
+
+func incidentFilters(s *model, c *reconcile.Chosen) *filterForm {
+	f := &filterForm{Action: "incidents"}
+	f.add("state", "State", c.State, options("open or over", reconcile.ChosenOpen, reconcile.ChosenClosed)...)
+	f.add("rule", "Rule", c.Rule, options("any rule", reconcile.RuleNames...)...)
+	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
+	f.add("text", "Part of its id, cause or error", c.Text)
+	f.order("incidents", c)
+	return f
 }
 
 // lookedAfter is who acknowledged it, nobody as long as it is open and nobody did.
@@ -53,14 +67,11 @@ func lasted(in *reconcile.Incident, s *model) string {
 	return text.Coarse(end.Sub(in.FirstSeen))
 }
 
-// mostAffected is how many of an incident's tasks its page names.
-const mostAffected = 100
-
-// MostAffected is how many verdicts are read for the page of an incident.
-const MostAffected = mostAffected + 1
+// MostAffected is how many of an incident's tasks its page names at once.
+const MostAffected = 100
 
 // IncidentPage is one incident: what failed, why, whom it affected, what it holds and what lets go.
-func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict,
+func IncidentPage(a *Asked, in *reconcile.Incident, of Part[reconcile.Verdict],
 	open []reconcile.FindingSeen) templ.Component {
 	s := a.modelOf()
 	v := s.incident(in)
@@ -70,7 +81,7 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of []reconcile.Verdict,
 		p.Head.Below += " " + strings.TrimRight(s.nextForIncident(in), ":.") + "."
 		p.Head.Acts = []act{acknowledgeAct(in.ID), releaseAct("incident:" + in.ID)}
 	}
-	if !in.Holds() && slices.ContainsFunc(of, func(d reconcile.Verdict) bool { return !d.FailedAt.IsZero() }) {
+	if !in.Holds() && slices.ContainsFunc(of.Rows, func(d reconcile.Verdict) bool { return !d.FailedAt.IsZero() }) {
 		p.Head.Acts = append(p.Head.Acts, retryAct("incident:"+in.ID))
 	}
 	facts := []pair{
@@ -120,19 +131,20 @@ func lastingCell(m moment) cell {
 }
 
 // affectedBlock are the tasks of an incident, and after them what retries them and what lets go.
-func (s *model) affectedBlock(v incidentView, of []reconcile.Verdict) block {
+func (s *model) affectedBlock(v incidentView, of Part[reconcile.Verdict]) block {
 	g := &grid{Heads: []string{"task", "sandbox", "what was seen", "when"},
 		Empty: "Its verdicts are not on record any more."}
-	for i := range of[:min(len(of), mostAffected)] {
-		d := &of[i]
+	for i := range of.Rows {
+		d := &of.Rows[i]
 		g.Rows = append(g.Rows, row{Key: fmt.Sprint("verdict ", d.Number), Cells: []cell{
 			taskCell(d.Task), sandboxCell(d.Provider, d.Sandbox), said(sentence(capital(text.Plain(d.Reason, mostLine)))),
 			when(ago(d.At, s.Now)),
 		}})
 	}
 	b := block{Title: "Affected tasks", Aside: count(len(g.Rows), "task") + ", newest first", Grid: g}
-	if len(of) > mostAffected {
-		b.Aside = fmt.Sprintf("the newest %d", mostAffected)
+	if of.Next != "" {
+		b.Aside = countWords(len(g.Rows), true, "task") + ", newest first"
+		g.More = &link{"The next ones", asking(address("incidents", v.ID), "after", of.Next)}
 	}
 	if v.Affected != "" {
 		b.Commands = append(b.Commands, command_{"List them, to retry them:", v.Affected})

@@ -36,10 +36,14 @@ func passLink(id int64) cell {
 }
 
 // PassPage is one pass: what it counted, and what was begun on its budget.
-func PassPage(a *Asked, one *reconcile.PassSeen, actions []reconcile.Action) templ.Component {
+func PassPage(a *Asked, one *reconcile.PassSeen, actions Part[reconcile.Action]) templ.Component {
 	s := a.modelOf()
 	l := s.passLines([]reconcile.PassSeen{*one})[0]
 	p := sheet{frame: frameOf(a, "passes", fmt.Sprint("Pass ", one.ID))}
+	done := s.actionGrid(actions.Rows)
+	if actions.Next != "" {
+		done.More = &link{"The next ones", asking(address("passes", fmt.Sprint(one.ID)), "after", actions.Next)}
+	}
 	p.Head = headline{Level: l.Level, Word: l.Outcome, Text: fmt.Sprintf("Pass %d, %s", one.ID, l.Kind), Below: l.Error}
 	p.Blocks = []block{
 		{Title: "The pass", Half: true, Pairs: []pair{
@@ -48,7 +52,7 @@ func PassPage(a *Asked, one *reconcile.PassSeen, actions []reconcile.Action) tem
 			{"before", passLink(one.ID - 1)}, {"after", passLink(one.ID + 1)},
 		}},
 		{Title: "What it counted", Half: true, Grid: countGrid(one.Counts)},
-		{Title: "Actions on its budget", Grid: s.actionGrid(actions)},
+		{Title: "Actions on its budget", Grid: done},
 	}
 	return paper(p)
 }

@@ -27,7 +27,7 @@ const (
 // TaskPage is one task: both views of it, what happened by whose clock, and what the rules say.
 func TaskPage(a *Asked, id string, h reconcile.History) templ.Component {
 	l := life{a.modelOf(), h}
-	p := sheet{frame: frameOf(a, "", "Task "+id)}
+	p := sheet{frame: frameOf(a, "tasks", "Task "+id)}
 	p.Head = l.head()
 	p.Head.Text, p.Head.ID = "Task", text.Plain(id, mostName)
 	p.Head.Acts = []act{holdAct(reconcile.TaskSubject(id))}
@@ -51,7 +51,7 @@ func (l *life) failed(id string) bool {
 // SandboxPage is the same of one sandbox.
 func SandboxPage(a *Asked, of reconcile.Ref, h reconcile.History) templ.Component {
 	l := life{a.modelOf(), h}
-	p := sheet{frame: frameOf(a, "", "Sandbox "+of.String())}
+	p := sheet{frame: frameOf(a, "sandboxes", "Sandbox "+of.String())}
 	p.Head = l.head()
 	p.Head.Text, p.Head.ID = "Sandbox", text.Plain(of.String(), mostName)
 	p.Head.Acts = []act{holdAct(reconcile.BoxSubject(of)), terminateAct(of.Provider, of.ID)}

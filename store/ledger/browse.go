@@ -16,7 +16,13 @@ import (
 func (g *Ledger) Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error) {
 	args := pgx.StrictNamedArgs{"held_by": c.HeldBy, "incident": c.Incident}
 	query := "browse_findings_resolved"
-	if c.State != reconcile.ChosenResolved {
+	switch {
+	case c.State == reconcile.ChosenResolved && c.Sort == oldest:
+		query = "browse_findings_resolved_oldest"
+	case c.State != reconcile.ChosenResolved && c.Sort != "" && c.Sort != youngest:
+		args["state"] = c.State
+		return sorted(ctx, g, "browse_findings_sorted", &c, chosenArgs(&c, args), scanFinding)
+	case c.State != reconcile.ChosenResolved:
 		query, args["state"] = "browse_findings_open", c.State
 	}
 	rows, next, err := part(ctx, g, query, &c, args, scanFindingRow)
@@ -26,26 +32,37 @@ func (g *Ledger) Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.
 	return column(rows, func(r findingRow) reconcile.FindingSeen { return r.FindingSeen }), next, nil
 }
 
-// Actions reads a part of the actions that somebody chose, newest first, as Findings does. Those of one pass are not
-// parted.
+// Actions reads a part of the actions that somebody chose, newest first, as Findings does; of one pass in the order in
+// which they were planned.
 func (g *Ledger) Actions(ctx context.Context, c reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error) {
 	if c.Pass != 0 {
-		found, err := all(ctx, g.pool, "browse_actions_pass", pgx.StrictNamedArgs{"pass": c.Pass, "most": c.Most}, scanAction)
-		if err != nil {
-			return nil, reconcile.Cursor{}, fmt.Errorf("read the actions of pass %d: %w", c.Pass, err)
-		}
-		return found, reconcile.Cursor{}, nil
+		return g.passActions(ctx, &c)
 	}
+	args := pgx.StrictNamedArgs{"step": string(c.Step), "outcome": string(c.Outcome), "author": c.Author}
 	query := "browse_actions_open"
-	if c.State == reconcile.ChosenClosed {
+	switch {
+	case c.State == reconcile.ChosenClosed && c.Sort == oldest:
+		query = "browse_actions_closed_oldest"
+	case c.State == reconcile.ChosenClosed:
 		query = "browse_actions_closed"
+	case c.Sort != "" && c.Sort != youngest:
+		return sorted(ctx, g, "browse_actions_sorted", &c, chosenArgs(&c, args), scanAction)
 	}
-	rows, next, err := part(ctx, g, query, &c, pgx.StrictNamedArgs{
-		"step": string(c.Step), "outcome": string(c.Outcome), "author": c.Author,
-	}, scanActionRow)
+	rows, next, err := part(ctx, g, query, &c, args, scanActionRow)
 	if err != nil {
 		return nil, next, fmt.Errorf("read actions: %w", err)
 	}
+	return column(rows, func(r actionRow) reconcile.Action { return r.Action }), next, nil
+}
+
+func (g *Ledger) passActions(ctx context.Context, c *reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error) {
+	rows, err := all(ctx, g.pool, "browse_actions_pass", pgx.StrictNamedArgs{
+		"pass": c.Pass, "key": clean(c.After.Key), "most": c.Most + 1,
+	}, scanActionRow)
+	if err != nil {
+		return nil, reconcile.Cursor{}, fmt.Errorf("read the actions of pass %d: %w", c.Pass, err)
+	}
+	rows, next := cut(rows, c.Most)
 	return column(rows, func(r actionRow) reconcile.Action { return r.Action }), next, nil
 }
 
@@ -75,24 +92,31 @@ func (g *Ledger) PassesBelow(ctx context.Context, below int64, most int) ([]reco
 	return found, nil
 }
 
-// NewestAffected reads the newest verdicts of an incident while it lasted. [reconcile.ErrNotFound] means that there is
-// no such incident.
-func (g *Ledger) NewestAffected(ctx context.Context, id string, most int) ([]reconcile.Verdict, error) {
-	var found []reconcile.Verdict
-	err := g.inSnapshot(ctx, func(tx pgx.Tx) error {
+// NewestAffected reads a part of the verdicts of an incident while it lasted, newest first. [reconcile.ErrNotFound] means
+// that there is no such incident.
+func (g *Ledger) NewestAffected(ctx context.Context, id string, after reconcile.Cursor, most int,
+) ([]reconcile.Verdict, reconcile.Cursor, error) {
+	key, err := numberOf(after)
+	if err != nil {
+		return nil, reconcile.Cursor{}, err
+	}
+	var found []verdictRow
+	err = g.inSnapshot(ctx, func(tx pgx.Tx) error {
 		of, err := incident(ctx, tx, id)
 		if err != nil {
 			return err
 		}
 		found, err = all(ctx, tx, "browse_incident_verdicts", pgx.StrictNamedArgs{
-			"signature": of.Signature, "first": of.FirstSeen, "closed": stamp(of.ClosedAt), "most": most,
-		}, scanVerdict)
+			"signature": of.Signature, "first": of.FirstSeen, "closed": stamp(of.ClosedAt),
+			"at": stamp(after.At), "key": key, "most": most + 1,
+		}, scanVerdictRow)
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the newest tasks of incident %s: %w", id, err)
+		return nil, reconcile.Cursor{}, fmt.Errorf("read the newest tasks of incident %s: %w", id, err)
 	}
-	return found, nil
+	rows, next := cut(found, most)
+	return column(rows, func(r verdictRow) reconcile.Verdict { return r.Verdict }), next, nil
 }
 
 // Search finds tasks, sandboxes and incidents by an id or a part of one, what is there first.
@@ -115,8 +139,8 @@ type keyed interface{ cursor() reconcile.Cursor }
 // part reads one row more than is wanted, to know whether another part follows.
 func part[T keyed](ctx context.Context, g *Ledger, query string, c *reconcile.Chosen, args pgx.StrictNamedArgs,
 	scan func(pgx.Rows) (T, error)) ([]T, reconcile.Cursor, error) {
-	args["rule"], args["provider"], args["text"] = clean(c.Rule), clean(c.Provider), clean(c.Text)
-	args["at"], args["key"], args["most"] = stamp(c.After.At), any(c.After.Key), c.Most+1
+	args = chosenArgs(c, args)
+	args["at"], args["key"], args["most"] = stamp(c.After.At), any(clean(c.After.Key)), c.Most+1
 	var zero T
 	if _, numbered := any(zero).(findingRow); numbered {
 		number, err := numberOf(c.After)
@@ -124,11 +148,6 @@ func part[T keyed](ctx context.Context, g *Ledger, query string, c *reconcile.Ch
 			return nil, reconcile.Cursor{}, err
 		}
 		args["key"] = number
-	}
-	for name, value := range args {
-		if text, is := value.(string); is {
-			args[name] = clean(text)
-		}
 	}
 	rows, err := all(ctx, g.pool, query, args, scan)
 	if err != nil {
@@ -185,6 +204,17 @@ func (r actionRow) cursor() reconcile.Cursor {
 func scanActionRow(rows pgx.Rows) (actionRow, error) {
 	a, err := scanAction(rows)
 	return actionRow{a}, err
+}
+
+type verdictRow struct{ reconcile.Verdict }
+
+func (r verdictRow) cursor() reconcile.Cursor {
+	return reconcile.Cursor{At: r.At, Key: strconv.FormatInt(r.Number, 10)}
+}
+
+func scanVerdictRow(rows pgx.Rows) (verdictRow, error) {
+	v, err := scanVerdict(rows)
+	return verdictRow{v}, err
 }
 
 type eventRow struct {

@@ -135,9 +135,6 @@ func TestBrowseActions(t *testing.T) {
 			got := ""
 			for _, a := range parts(t, func(at reconcile.Cursor) ([]reconcile.Action, reconcile.Cursor, error) {
 				c.c.After, c.c.Most = at, 3
-				if c.c.Pass != 0 {
-					c.c.Most = 100
-				}
 				return g.Actions(t.Context(), c.c)
 			}) {
 				got += " " + a.ID
@@ -165,11 +162,11 @@ func TestBrowseTheRest(t *testing.T) {
 	if err != nil || len(passes) != 2 || passes[0].ID != 3 {
 		t.Errorf("passes below 4 = %v, error %v", passes, err)
 	}
-	verdicts, err := g.NewestAffected(t.Context(), "i-1", 5)
+	verdicts, _, err := g.NewestAffected(t.Context(), "i-1", reconcile.Cursor{}, 5)
 	if err != nil || len(verdicts) != 1 || verdicts[0].Reason != "y" { // the other came before it
 		t.Errorf("verdicts of the incident = %v, error %v", verdicts, err)
 	}
-	if _, err := g.NewestAffected(t.Context(), "i-2", 5); err == nil {
+	if _, _, err := g.NewestAffected(t.Context(), "i-2", reconcile.Cursor{}, 5); err == nil {
 		t.Error("an incident that is not there has verdicts")
 	}
 }
@@ -246,12 +243,14 @@ func TestBrowsingCostsNoHistory(t *testing.T) {
 	noScans(t, g, append(trendReadings(&tr, now, &[]slotMoves{}),
 		reading{query: "browse_findings_open", args: chosen(findings)},
 		reading{query: "browse_findings_resolved", args: resolved},
+		reading{query: "browse_findings_resolved_oldest", args: resolved},
+		reading{query: "browse_actions_closed_oldest", args: actions},
 		reading{query: "browse_actions_open", args: actions}, reading{query: "browse_actions_closed", args: actions},
-		reading{query: "browse_actions_pass", args: pgx.StrictNamedArgs{"pass": 5, "most": 50}},
+		reading{query: "browse_actions_pass", args: pgx.StrictNamedArgs{"pass": 5, "key": "9", "most": 50}},
 		reading{query: "browse_operators", args: pgx.StrictNamedArgs{"at": now, "key": int64(1), "most": 50}},
 		reading{query: "browse_passes", args: pgx.StrictNamedArgs{"below": int64(0), "most": 50}},
 		reading{query: "browse_incident_verdicts", args: pgx.StrictNamedArgs{
-			"signature": "s-1", "first": now.Add(-time.Hour), "closed": stamp(time.Time{}), "most": 9,
+			"signature": "s-1", "first": now.Add(-time.Hour), "closed": stamp(time.Time{}), "at": now, "key": int64(4), "most": 9,
 		}},
 		reading{query: "search", args: pgx.StrictNamedArgs{"text": "sb-4711", "end": "sb-4711\U0010FFFF", "most": 50}},
 	))

@@ -12,6 +12,11 @@ import (
 // Tasks reads a part of the tasks that somebody chose, by id, and the cursor of the part after it. A state is live,
 // all, or one of a task's own.
 func (g *Ledger) Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.TaskSeen, reconcile.Cursor, error) {
+	if by, down := c.Order(); by != "" && (by != "id" || down) {
+		return sorted(ctx, g, "browse_tasks_sorted", &c, pgx.StrictNamedArgs{
+			"state": clean(c.State), "text": clean(c.Text),
+		}, scanTask)
+	}
 	rows, err := all(ctx, g.pool, "browse_tasks", pgx.StrictNamedArgs{
 		"state": clean(c.State), "text": clean(c.Text), "key": clean(c.After.Key), "most": c.Most + 1,
 	}, scanTaskRow)
@@ -25,6 +30,11 @@ func (g *Ledger) Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.Tas
 // Sandboxes reads a part of the sandboxes that somebody chose, by provider and id, as Tasks does. A state is live,
 // gone, all, or one of those that exist.
 func (g *Ledger) Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile.SandboxSeen, reconcile.Cursor, error) {
+	if by, down := c.Order(); by != "" && (by != "id" || down) {
+		return sorted(ctx, g, "browse_sandboxes_sorted", &c, pgx.StrictNamedArgs{
+			"state": clean(c.State), "provider": clean(c.Provider), "text": clean(c.Text),
+		}, scanSandbox)
+	}
 	query := "browse_sandboxes"
 	if c.State == reconcile.ChosenAll || c.State == reconcile.ChosenGone {
 		query = "browse_sandboxes_all"

@@ -88,7 +88,9 @@ func (s *site) readingServer(r *http.Request, schemas *mcp.SchemaCache) *mcp.Ser
 			return chose(Records.Findings, api.FindingOf, numbered)(s, ctx, in.request(r))
 		})
 	reading(s, server, "incidents", "Many findings with one cause, the open incidents first.",
-		func(ctx context.Context, _ nothing) (api.List[api.Incident], error) { return s.apiIncidents(ctx, r) })
+		func(ctx context.Context, _ nothing) (api.List[api.Incident], error) {
+			return chose(Records.BrowseIncidents, api.IncidentOf, nil)(s, ctx, r)
+		})
 	reading(s, server, "explain", "All that is known of one task or one sandbox: findings, actions and its timeline.",
 		func(ctx context.Context, in subjectAsked) (api.History, error) { return s.explained(ctx, in) })
 	reading(s, server, "plan", "What is due, what is held and by what, and what is under way, as of the newest pass.",

@@ -24,11 +24,13 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	if now.Err != nil {
 		status = http.StatusServiceUnavailable
 	}
-	part := web.Page(&now, s.process())
-	if r.URL.Query().Get("part") == "live" {
-		part = web.Live(&now, s.process())
+	made, err := s.printer.print(r.Context(), &now, s.process(), r.URL.Query().Get("part") == "live")
+	if err != nil {
+		s.Log.ErrorContext(r.Context(), "page not made", "err", err)
+		http.Error(w, "the page could not be made, the log says why", http.StatusInternalServerError)
+		return
 	}
-	s.html(w, r, answer{status, part})
+	made.send(w, r, status)
 }
 
 // process is who shows the page, as it is now.

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +28,7 @@ type Records interface {
 	Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error)
 	Actions(ctx context.Context, c reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error)
 	Action(ctx context.Context, id string) (reconcile.Action, error)
+	BrowseIncidents(ctx context.Context, c reconcile.Chosen) ([]reconcile.Incident, reconcile.Cursor, error)
 	Incident(ctx context.Context, id string) (reconcile.Incident, error)
 	Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.TaskSeen, reconcile.Cursor, error)
 	Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile.SandboxSeen, reconcile.Cursor, error)
@@ -186,6 +189,10 @@ func chosen(r *http.Request) (reconcile.Chosen, error) {
 		State: q.Get("state"), Rule: q.Get("rule"), Provider: q.Get("provider"), HeldBy: q.Get("held_by"),
 		Step: reconcile.Step(q.Get("step")), Outcome: reconcile.Outcome(q.Get("outcome")), Author: q.Get("author"),
 		Incident: q.Get("incident"), Text: q.Get("text"), Most: usualPart,
+		Sort: q.Get("sort"),
+	}
+	if list := path.Base(r.URL.Path); !c.Sortable(list) {
+		return c, wrong("sort=%s is not known here; %s", text.Clip(c.Sort, 60), sortWords(list, c.State))
 	}
 	if limit := q.Get("limit"); limit != "" {
 		n, err := strconv.Atoi(limit)
@@ -206,6 +213,14 @@ func chosen(r *http.Request) (reconcile.Chosen, error) {
 	return c, err
 }
 
+func sortWords(list, state string) string {
+	columns := reconcile.Sorts(list, state)
+	if len(columns) == 0 {
+		return "such a list has one order alone"
+	}
+	return "it is one of " + strings.Join(columns, ", ") + ", with a minus before it for the other way"
+}
+
 // cursor is where the next part begins, as programs hand it back; "" after the last one.
 func cursor(c reconcile.Cursor) string {
 	if c == (reconcile.Cursor{}) {
@@ -215,7 +230,7 @@ func cursor(c reconcile.Cursor) string {
 	if !c.At.IsZero() {
 		at = strconv.FormatInt(c.At.UnixMicro(), 10)
 	}
-	return base64.RawURLEncoding.EncodeToString([]byte(at + " " + c.Key))
+	return base64.RawURLEncoding.EncodeToString([]byte(at + " " + url.QueryEscape(c.Word) + " " + c.Key))
 }
 
 func parseCursor(given string) (reconcile.Cursor, error) {
@@ -224,11 +239,15 @@ func parseCursor(given string) (reconcile.Cursor, error) {
 		return c, nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(given)
-	at, key, whole := strings.Cut(string(raw), " ")
-	if err != nil || !whole || !text.Storable(key) {
+	fields := strings.SplitN(string(raw), " ", 3)
+	if err != nil || len(fields) < 3 {
 		return c, wrong("the cursor is none that was given out; ask without one")
 	}
-	c.Key = key
+	at := fields[0]
+	c.Key = fields[2]
+	if c.Word, err = url.QueryUnescape(fields[1]); err != nil || !text.Storable(c.Key) || !text.Storable(c.Word) {
+		return reconcile.Cursor{}, wrong("the cursor is none that was given out; ask without one")
+	}
 	if at != "" {
 		micro, err := strconv.ParseInt(at, 10, 64)
 		if err != nil {

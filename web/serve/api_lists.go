@@ -51,11 +51,6 @@ func (s *site) apiAction(ctx context.Context, r *http.Request) (api.Action, erro
 	return api.ActionOf(&a), err
 }
 
-func (s *site) apiIncidents(ctx context.Context, _ *http.Request) (api.List[api.Incident], error) {
-	now, err := s.overview(ctx)
-	return api.ListOf(now.Overview.Incidents, api.IncidentOf), err
-}
-
 func (s *site) apiIncident(ctx context.Context, r *http.Request) (api.Incident, error) {
 	i, err := s.Records.Incident(ctx, r.PathValue("id"))
 	return api.IncidentOf(&i), err

@@ -3,7 +3,9 @@ package serve
 import (
 	_ "embed"
 	"net/http"
+	"strings"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
@@ -29,7 +31,7 @@ var parameters = map[string]parameter{
 	"cursor": {says: "The `next` of the part before."},
 	"limit":  {says: "How many rows at most, 1 to 500; 100 when absent.", number: true},
 	"state": {says: "Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), " +
-		"closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state."},
+		"closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state."},
 	"rule":     {says: "The name of a rule."},
 	"provider": {says: "The name of an entry of the config."},
 	"held_by":  {says: "What holds it, as it is written: observe, or budget: per_pass 20."},
@@ -41,6 +43,7 @@ var parameters = map[string]parameter{
 	"incident": {says: "The id of an incident."},
 	"pass":     {says: "The number of a pass: the actions that were begun on its budget.", number: true},
 	"text":     {says: "A part of an id or a name."},
+	"sort":     {says: "The column that the list is put in order by, with a minus before it for the other way: " + sortable()},
 	"reason":   {says: "Why; recorded."},
 	"target":   {says: "What an act is about, as its body has it."},
 	"type":     {says: "Of events: only those whose type begins so, as sandkeeper.finding."},
@@ -50,23 +53,35 @@ var parameters = map[string]parameter{
 
 var (
 	parts  = []string{"cursor", "limit"}
-	worlds = []string{"cursor", "limit", "state", "text"}
+	worlds = []string{"cursor", "limit", "sort", "state", "text"}
+	sorted = []string{"cursor", "limit", "sort", "state", "text", "provider"}
 	boxes  = []string{"cursor", "limit", "state", "text", "provider"}
 )
+
+// sortable says which list has which columns.
+func sortable() string {
+	var all []string
+	for _, list := range []string{"findings", "actions", "incidents", "tasks", "sandboxes"} {
+		all = append(all, list+" by "+strings.Join(reconcile.Sorts(list, ""), ", "))
+	}
+	return strings.Join(all, "; ") + ". What is over has no order but its age, or none. Younger ones come first by age."
+}
 
 // operations are what programs may ask, by method and path.
 var operations = map[string]operation{
 	"GET /api/v1/status": {says: "How things are, in numbers", answers: api.Status{}},
 	"GET /api/v1/findings": {says: "Findings, newest first", answers: api.List[api.Finding]{},
-		query: []string{"cursor", "limit", "state", "rule", "provider", "held_by", "incident", "text"}},
-	"GET /api/v1/incidents":      {says: "Incidents, the open ones first", answers: api.List[api.Incident]{}},
+		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "held_by", "incident", "text"}},
+	"GET /api/v1/incidents": {says: "Incidents, the open ones first", answers: api.List[api.Incident]{},
+		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "text"}},
 	"GET /api/v1/incidents/{id}": {says: "One incident", answers: api.Incident{}},
 	"GET /api/v1/actions": {says: "Actions, newest first", answers: api.List[api.Action]{},
-		query: []string{"cursor", "limit", "state", "rule", "provider", "step", "outcome", "author", "pass", "text"}},
+		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "step", "outcome", "author", "pass", "text"}},
 	"GET /api/v1/actions/{id}": {says: "One action", answers: api.Action{}},
 	"GET /api/v1/tasks":        {says: "Tasks, by id", answers: api.List[api.Task]{}, query: worlds},
 	"GET /api/v1/tasks/{id}":   {says: "All that is known of a task", answers: api.History{}},
-	"GET /api/v1/sandboxes":    {says: "Sandboxes, by provider and id", answers: api.List[api.Sandbox]{}, query: boxes},
+	"GET /api/v1/sandboxes": {says: "Sandboxes, by provider and id", answers: api.List[api.Sandbox]{},
+		query: sorted},
 	"GET /api/v1/sandboxes/{provider}/{id}": {says: "All that is known of a sandbox",
 		answers: api.History{}},
 	"GET /api/v1/passes":     {says: "Passes, newest first", answers: api.List[api.Pass]{}, query: parts},

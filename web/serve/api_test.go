@@ -69,6 +69,10 @@ func (r recorded) Action(_ context.Context, id string) (reconcile.Action, error)
 	return r.action(id), r.err
 }
 
+func (r recorded) BrowseIncidents(_ context.Context, c reconcile.Chosen) ([]reconcile.Incident, reconcile.Cursor, error) {
+	return []reconcile.Incident{{ID: "i-1", Rule: "orphan", Provider: "daytona", Count: 3, OpenedAt: noon}}, r.next, r.note(c)
+}
+
 func (r recorded) Incident(_ context.Context, id string) (reconcile.Incident, error) {
 	if id == "none" {
 		return reconcile.Incident{}, reconcile.ErrNotFound

@@ -16,8 +16,11 @@ type Pages interface {
 		error)
 	PassesBelow(ctx context.Context, below int64, most int) ([]reconcile.PassSeen, error)
 	Incident(ctx context.Context, id string) (reconcile.Incident, error)
-	Incidents(ctx context.Context, most int) ([]reconcile.Incident, error)
-	NewestAffected(ctx context.Context, id string, most int) ([]reconcile.Verdict, error)
+	BrowseIncidents(ctx context.Context, c reconcile.Chosen) ([]reconcile.Incident, reconcile.Cursor, error)
+	Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.TaskSeen, reconcile.Cursor, error)
+	Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile.SandboxSeen, reconcile.Cursor, error)
+	NewestAffected(ctx context.Context, id string, after reconcile.Cursor, most int) ([]reconcile.Verdict,
+		reconcile.Cursor, error)
 	Search(ctx context.Context, text string, most int) ([]reconcile.FoundSubject, error)
 	Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error)
 	Changed(ctx context.Context) (string, error)
@@ -26,7 +29,6 @@ type Pages interface {
 
 // What a page shows of a list at once.
 const (
-	mostOnPage    = 50
-	mostFound     = 50
-	mostIncidents = 100
+	mostOnPage = 50
+	mostFound  = 50
 )

@@ -28,10 +28,11 @@ type reader struct {
 	ready  func(context.Context) error
 	calls  singleflight.Group
 
-	mu   sync.Mutex
-	last web.Reading
-	at   time.Time           // when the last one began; zero: there was none
-	good *reconcile.Overview // the last one that could be read
+	mu     sync.Mutex
+	last   web.Reading
+	at     time.Time           // when the last one began; zero: there was none
+	number int64               // of the last one
+	good   *reconcile.Overview // the last one that could be read
 
 	trends   *reconcile.Trends // of the last time that they could be read
 	trendsAt time.Time         // when they were asked for
@@ -88,6 +89,8 @@ func (r *reader) readNow(ctx context.Context) web.Reading {
 	defer r.mu.Unlock()
 	r.trends, r.trendsAt = trends, at
 	now.Trends, now.Past = trends, r.good
+	r.number++
+	now.Number = r.number
 	if now.Err == nil {
 		r.good, now.Past = &now.Overview, nil
 	}

@@ -29,7 +29,9 @@ func routes() []route {
 	passwords := readers()
 	return []route{
 		{"GET", "/{$}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).page},
+		{"GET", "/tasks", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).tasks},
 		{"GET", "/tasks/{id}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).task},
+		{"GET", "/sandboxes", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).sandboxes},
 		{"GET", "/sandboxes/{provider}/{id}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).sandbox},
 		{"GET", "/incidents", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).incidents},
 		{"GET", "/incidents/{id}", kindPage, roleReader, passwords, true, notKept, onWeb, (*site).incident},
@@ -64,7 +66,7 @@ func routes() []route {
 		reads("/api/v1/openapi.json", (*site).openAPI),
 		reads("/api/v1/status", document((*site).apiStatus)),
 		reads("/api/v1/findings", document(chose(Records.Findings, api.FindingOf, numbered))),
-		reads("/api/v1/incidents", document((*site).apiIncidents)),
+		reads("/api/v1/incidents", document(chose(Records.BrowseIncidents, api.IncidentOf, nil))),
 		reads("/api/v1/incidents/{id}", document((*site).apiIncident)),
 		reads("/api/v1/actions", document(chose(Records.Actions, api.ActionOf, nil))),
 		reads("/api/v1/actions/{id}", document((*site).apiAction)),

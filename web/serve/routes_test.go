@@ -35,6 +35,8 @@ var accesses = map[string]access{
 	"GET /readyz":                           {"/readyz", 200, 200},
 	"GET /static/{name}":                    {"/static/page.css", 401, 200},
 	"GET /metrics":                          {"/metrics", 401, 200},
+	"GET /tasks":                            {"/tasks?sort=-age", 401, 200},
+	"GET /sandboxes":                        {"/sandboxes?sort=-age", 401, 200},
 	"GET /tasks/{id}":                       {"/tasks/7", 401, 200},
 	"GET /sandboxes/{provider}/{id}":        {"/sandboxes/daytona/sb-7", 401, 200},
 	"GET /incidents":                        {"/incidents", 401, 200},

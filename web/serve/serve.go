@@ -52,6 +52,7 @@ type site struct {
 	Options
 	reader    *reader
 	herald    *herald
+	printer   printer
 	recorded  recordedOnce
 	proposals proposals
 	agents    *agents

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 
@@ -64,27 +63,36 @@ func (s *site) sandbox(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *site) findings(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, "these findings", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
-		c := chosenBy(r)
-		found, next, err := s.Ledger.Findings(ctx, c)
-		return web.FindingsPage(a, &c, web.Part[reconcile.FindingSeen]{Rows: found, Next: cursorText(next)}), err
+// list answers with a part of what somebody chose.
+func list[T any](s *site, w http.ResponseWriter, r *http.Request,
+	read func(Pages, context.Context, reconcile.Chosen) ([]T, reconcile.Cursor, error),
+	page func(*web.Asked, *reconcile.Chosen, web.Part[T]) templ.Component) {
+	what := strings.Trim(r.URL.Path, "/")
+	s.show(w, r, "these "+what, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
+		c := chosenBy(r, what)
+		found, next, err := read(s.Ledger, ctx, c)
+		return page(a, &c, web.Part[T]{Rows: found, Next: cursor(next)}), err
 	})
+}
+
+func (s *site) findings(w http.ResponseWriter, r *http.Request) {
+	list(s, w, r, Pages.Findings, web.FindingsPage)
 }
 
 func (s *site) actions(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, "these actions", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
-		c := chosenBy(r)
-		found, next, err := s.Ledger.Actions(ctx, c)
-		return web.ActionsPage(a, &c, web.Part[reconcile.Action]{Rows: found, Next: cursorText(next)}), err
-	})
+	list(s, w, r, Pages.Actions, web.ActionsPage)
 }
 
 func (s *site) incidents(w http.ResponseWriter, r *http.Request) {
-	s.show(w, r, "incidents", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
-		all, err := s.Ledger.Incidents(ctx, mostIncidents)
-		return web.IncidentsPage(a, all), err
-	})
+	list(s, w, r, Pages.BrowseIncidents, web.IncidentsPage)
+}
+
+func (s *site) tasks(w http.ResponseWriter, r *http.Request) {
+	list(s, w, r, Pages.Tasks, web.TasksPage)
+}
+
+func (s *site) sandboxes(w http.ResponseWriter, r *http.Request) {
+	list(s, w, r, Pages.Sandboxes, web.SandboxesPage)
 }
 
 func (s *site) incident(w http.ResponseWriter, r *http.Request) {
@@ -94,12 +102,12 @@ func (s *site) incident(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		affected, err := s.Ledger.NewestAffected(ctx, id, web.MostAffected)
+		affected, next, err := s.Ledger.NewestAffected(ctx, id, numberedAfter(r), web.MostAffected)
 		if err != nil {
 			return nil, err
 		}
 		open, _, err := s.Ledger.Findings(ctx, reconcile.Chosen{Incident: id, Most: mostOnPage})
-		return web.IncidentPage(a, &one, affected, open), err
+		return web.IncidentPage(a, &one, web.Part[reconcile.Verdict]{Rows: affected, Next: cursor(next)}, open), err
 	})
 }
 
@@ -125,8 +133,8 @@ func (s *site) pass(w http.ResponseWriter, r *http.Request) {
 		if len(found) == 0 || found[0].ID != n {
 			return nil, reconcile.ErrNotFound
 		}
-		actions, _, err := s.Ledger.Actions(ctx, reconcile.Chosen{Pass: n, Most: mostOnPage})
-		return web.PassPage(a, &found[0], actions), err
+		actions, next, err := s.Ledger.Actions(ctx, reconcile.Chosen{Pass: n, After: after(r), Most: mostOnPage})
+		return web.PassPage(a, &found[0], web.Part[reconcile.Action]{Rows: actions, Next: cursor(next)}), err
 	})
 }
 
@@ -164,8 +172,8 @@ func (s *site) stops(w http.ResponseWriter, r *http.Request) {
 
 func (s *site) operators(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "operators", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
-		found, next, err := s.Ledger.OperatorEvents(ctx, cursorOf(r.URL.Query().Get("after")), mostOnPage)
-		return web.OperatorsPage(a, web.Part[reconcile.TimelineEvent]{Rows: found, Next: cursorText(next)}), err
+		found, next, err := s.Ledger.OperatorEvents(ctx, numberedAfter(r), mostOnPage)
+		return web.OperatorsPage(a, web.Part[reconcile.TimelineEvent]{Rows: found, Next: cursor(next)}), err
 	})
 }
 
@@ -177,16 +185,24 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// chosenBy is what the query of a request chooses.
-func chosenBy(r *http.Request) reconcile.Chosen {
+// chosenBy is what the query of a request chooses of a list. An order that it does not have is its usual one, so that an
+// old link shows something.
+func chosenBy(r *http.Request, list string) reconcile.Chosen {
 	q := r.URL.Query()
 	get := func(name string) string { return strings.TrimSpace(bounded(q.Get(name))) }
-	return reconcile.Chosen{
+	c := reconcile.Chosen{
 		State: get("state"), Rule: get("rule"), Provider: get("provider"), HeldBy: get("held_by"),
 		Step:    reconcile.Step(get("step")),
 		Outcome: reconcile.Outcome(get("outcome")), Author: get("author"), Incident: get("incident"), Text: get("text"),
-		After: cursorOf(get("after")), Most: mostOnPage,
+		Sort: get("sort"), After: after(r), Most: mostOnPage,
 	}
+	if list == "findings" {
+		c.After = numberedAfter(r)
+	}
+	if !c.Sortable(list) {
+		c.Sort = ""
+	}
+	return c
 }
 
 // bounded is a text that somebody asks with, no longer than anything that the ledger has.
@@ -196,20 +212,21 @@ func bounded(said string) string {
 	return string(runes[:min(len(runes), most)])
 }
 
-// cursorText is a cursor as an address says it; "" for the one before all.
-func cursorText(c reconcile.Cursor) string {
-	if c.At.IsZero() {
-		return ""
-	}
-	return c.At.UTC().Format(time.RFC3339Nano) + "~" + c.Key
-}
-
-// cursorOf reads what cursorText said. What it does not understand is before all, so that an old link shows the newest.
-func cursorOf(said string) reconcile.Cursor {
-	stamp, key, ok := strings.Cut(said, "~")
-	at, err := time.Parse(time.RFC3339Nano, stamp)
-	if !ok || err != nil {
+// after is where the part of a list that is asked for begins. What is not understood is before all, so that an old link
+// shows the newest.
+func after(r *http.Request) reconcile.Cursor {
+	c, err := parseCursor(r.URL.Query().Get("after"))
+	if err != nil {
 		return reconcile.Cursor{}
 	}
-	return reconcile.Cursor{At: at, Key: key}
+	return c
+}
+
+// numberedAfter is the same where the ledger counts its rows.
+func numberedAfter(r *http.Request) reconcile.Cursor {
+	c := after(r)
+	if numbered(c) != nil {
+		return reconcile.Cursor{}
+	}
+	return c
 }

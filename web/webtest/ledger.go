@@ -109,14 +109,24 @@ func (l Ledger) Incident(_ context.Context, id string) (reconcile.Incident, erro
 	return reconcile.Incident{}, fmt.Errorf("read incident %s: %w", id, reconcile.ErrNotFound)
 }
 
-// Incidents are the world's.
-func (l Ledger) Incidents(context.Context, int) ([]reconcile.Incident, error) {
-	return l.World.Overview.Incidents, l.Err
+// BrowseIncidents are the world's.
+func (l Ledger) BrowseIncidents(context.Context, reconcile.Chosen) ([]reconcile.Incident, reconcile.Cursor, error) {
+	return l.World.Overview.Incidents, reconcile.Cursor{}, l.Err
+}
+
+// Tasks is the one that is known by name.
+func (l Ledger) Tasks(context.Context, reconcile.Chosen) ([]reconcile.TaskSeen, reconcile.Cursor, error) {
+	return Life().Tasks, reconcile.Cursor{}, l.Err
+}
+
+// Sandboxes is the one that is known by name.
+func (l Ledger) Sandboxes(context.Context, reconcile.Chosen) ([]reconcile.SandboxSeen, reconcile.Cursor, error) {
+	return Life().Sandboxes, reconcile.Cursor{}, l.Err
 }
 
 // NewestAffected are two tasks of each incident.
-func (l Ledger) NewestAffected(context.Context, string, int) ([]reconcile.Verdict, error) {
-	return Life().Verdicts, l.Err
+func (l Ledger) NewestAffected(context.Context, string, reconcile.Cursor, int) ([]reconcile.Verdict, reconcile.Cursor, error) {
+	return Life().Verdicts, reconcile.Cursor{}, l.Err
 }
 
 // Search finds the sandbox that is known by name.

@@ -20,6 +20,7 @@ func Ago(d time.Duration) time.Time { return Noon.Add(-d) }
 
 // A World is what a reading of the ledger gave; the page's Reading has the same fields.
 type World struct {
+	Number   int64
 	Overview reconcile.Overview
 	Trends   *reconcile.Trends
 	Err      error

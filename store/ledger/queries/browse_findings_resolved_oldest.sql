@@ -1,0 +1,11 @@
+-- Resolved findings that somebody chose, those that were resolved first first. Of the text it asks whether it is a part.
+SELECT rule, subject, provider, sandbox, task, reason, evidence, first_seen, last_seen,
+       sighted_at, sightings, due, held_by, opened_at, resolved_at, incident, number
+FROM sandkeeper.findings
+WHERE resolved_at IS NOT NULL
+  AND (@at::timestamptz IS NULL OR resolved_at >= @at AND (resolved_at, number) > (@at, @key::bigint))
+  AND (@rule::text = '' OR rule = @rule) AND (@provider::text = '' OR provider = @provider)
+  AND (@incident::text = '' OR incident = @incident) AND (@held_by::text = '' OR @held_by = ANY (held_by))
+  AND (@text::text = '' OR strpos(subject, @text) > 0 OR strpos(task, @text) > 0 OR strpos(sandbox, @text) > 0)
+ORDER BY resolved_at, number
+LIMIT @most

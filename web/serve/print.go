@@ -1,0 +1,82 @@
+package serve
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web"
+)
+
+// A printer makes the first page of a reading once, whole and packed, however many look at it: with a change all open
+// pages ask for it at once.
+type printer struct {
+	mu   sync.Mutex
+	last map[bool]printed // by whether it is only the part that changes
+}
+
+// A printed page, and what it was made from.
+type printed struct {
+	from         string
+	body, packed []byte
+}
+
+// print returns the page of a reading, as it was made before where nothing differs that it is made from.
+func (p *printer) print(ctx context.Context, now *web.Reading, with web.Process, live bool) (printed, error) {
+	from := fmt.Sprintln(now.Number, with.ConfigError, with.Proposals)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if last := p.last[live]; last.from == from && now.Number > 0 {
+		return last, nil
+	}
+	made, err := press(ctx, now, with, live)
+	if err != nil {
+		return printed{}, err
+	}
+	made.from = from
+	if p.last == nil {
+		p.last = map[bool]printed{}
+	}
+	p.last[live] = made
+	return made, nil
+}
+
+func press(ctx context.Context, now *web.Reading, with web.Process, live bool) (printed, error) {
+	page := web.Page(now, with)
+	if live {
+		page = web.Live(now, with)
+	}
+	var out, packed bytes.Buffer
+	if err := page.Render(ctx, &out); err != nil {
+		return printed{}, fmt.Errorf("make the first page: %w", err)
+	}
+	body := bytes.Map(text.Lined, out.Bytes()) // as html does
+	zip := gzip.NewWriter(&packed)
+	_, _ = zip.Write(body) // into memory
+	_ = zip.Close()
+	return printed{body: body, packed: packed.Bytes()}, nil
+}
+
+// send answers with it, packed for who takes it so.
+func (p *printed) send(w http.ResponseWriter, r *http.Request, status int) {
+	known := status == http.StatusOK && knows(w, r, p.packed) // of the same text are the same bytes
+	body := p.body
+	if r.Method != http.MethodHead && takesGzip(r.Header.Get("Accept-Encoding")) {
+		w.Header().Set("Content-Encoding", "gzip")
+		if tag := w.Header().Get("ETag"); tag != "" {
+			w.Header().Set("ETag", "W/"+tag)
+		}
+		body = p.packed
+	}
+	if known {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // whoever asked has left
+}
