@@ -95,7 +95,7 @@ type Trends struct {
 	Slots []TrendSlot
 
 	Leaking float64 // USD an hour: what is found due, and still there, costs
-	Saved   float64 // USD: what the sandboxes that we ended since From would have cost since they were gone
+	Saved   float64 // USD: what the sandboxes that we ended in that time would have cost since they were gone
 }
 
 // A TrendSlot is one slot of them.

@@ -215,13 +215,37 @@ func TestTrends(t *testing.T) {
 	for _, s := range tr.Slots {
 		got += fmt.Sprintln(s.Counts, s.Findings, s.Acted, s.Gone)
 	}
-	// Only one finding is older than an hour. The sixth pass was not complete.
-	want := "map[] 1 0 0s\nmap[tasks:running:8] 1 0 0s\nmap[tasks:running:2] 13 8 12s\n"
+	// Before the first complete pass there is nothing to draw. The sixth pass was not complete.
+	want := "map[tasks:running:8] 4 0 0s\nmap[tasks:running:2] 13 8 12s\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("slots (-want +got):\n%s", diff)
 	}
 	if tr.Leaking != 0.25 || tr.Saved != 1 { // half a dollar for the two hours that it is gone
 		t.Errorf("leaking %v, saved %v; want 0.25, 1", tr.Leaking, tr.Saved)
+	}
+}
+
+// TestFiner: a young ledger is shown in short slots, as soon as each has the counts of a pass; an old one in those
+// that were asked for.
+func TestFiner(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		age    time.Duration
+		passes int
+		each   time.Duration
+		slots  int
+	}{
+		{0, 0, shortest, 1},
+		{10 * time.Minute, 150, 8 * time.Second, 76},
+		{10 * time.Minute, 10, 2 * time.Minute, 6},
+		{8 * time.Hour, 480, 5 * time.Minute, 96},
+		{24 * time.Hour, 1440, 15 * time.Minute, 96},
+		{24 * time.Hour, 24, 15 * time.Minute, 96},
+	} {
+		if each, slots := finer(test.age, test.passes, 15*time.Minute, 96); each != test.each || slots != test.slots {
+			t.Errorf("after %s with %d passes: %d slots of %s, want %d of %s",
+				test.age, test.passes, slots, each, test.slots, test.each)
+		}
 	}
 }
 
@@ -240,7 +264,7 @@ func TestBrowsingCostsNoHistory(t *testing.T) {
 	resolved := chosen(pgx.StrictNamedArgs{"held_by": "", "incident": ""})
 	actions := chosen(pgx.StrictNamedArgs{"step": "", "outcome": "", "author": "", "key": "9"})
 	tr := reconcile.Trends{From: now.Add(-24 * time.Minute), Slot: 15 * time.Second, Slots: make([]reconcile.TrendSlot, 96)}
-	noScans(t, g, append(trendReadings(&tr, now, &[]slotMoves{}),
+	noScans(t, g, append(trendReadings(&tr, tr.From, now, &[]slotMoves{}),
 		reading{query: "browse_findings_open", args: chosen(findings)},
 		reading{query: "browse_findings_resolved", args: resolved},
 		reading{query: "browse_findings_resolved_oldest", args: resolved},

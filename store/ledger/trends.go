@@ -10,18 +10,26 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Trends reads so many slots of the time up to now, in one snapshot.
+// Trends reads so many slots of the time up to now, in one snapshot. While the ledger is younger than all of them
+// together they are shorter, so that its first hours can be seen as well.
 func (g *Ledger) Trends(ctx context.Context, slot time.Duration, slots int) (reconcile.Trends, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return reconcile.Trends{}, err
 	}
-	from := now.Add(-time.Duration(slots) * slot)
-	t := reconcile.Trends{From: from, Slot: slot, Slots: make([]reconcile.TrendSlot, slots)}
+	var t reconcile.Trends
 	var moved []slotMoves
 	open := 0
 	err = g.inSnapshot(ctx, func(tx pgx.Tx) error {
-		return read(ctx, tx, append(trendReadings(&t, now, &moved),
+		past := pastPasses{first: now}
+		since := now.Add(-time.Duration(slots) * slot)
+		within := pgx.StrictNamedArgs{"from": since, "now": now}
+		if err := read(ctx, tx, []reading{each("trend_span", within, scanPast, func(p pastPasses) { past = p })}); err != nil {
+			return err
+		}
+		t.Slot, slots = finer(now.Sub(past.first), past.passes, slot, slots)
+		t.From, t.Slots = now.Add(-time.Duration(slots)*t.Slot), make([]reconcile.TrendSlot, slots)
+		return read(ctx, tx, append(trendReadings(&t, since, now, &moved),
 			each("overview_rules", nil, scanRuleCount, func(c ruleCount) { open += c.count })))
 	})
 	if err != nil {
@@ -31,7 +39,18 @@ func (g *Ledger) Trends(ctx context.Context, slot time.Duration, slots int) (rec
 	return t, nil
 }
 
-func trendReadings(t *reconcile.Trends, now time.Time, moved *[]slotMoves) []reading {
+// shortest is the shortest slot of trends.
+const shortest = 5 * time.Second
+
+// finer are the slots of a history of this age: as many as it may be where that gives each the counts of two passes, and
+// none longer than it may be.
+func finer(age time.Duration, passes int, slot time.Duration, slots int) (time.Duration, int) {
+	each := max(age/time.Duration(slots), 2*age/time.Duration(max(passes, 1)), shortest)
+	each = min(each.Round(time.Second), slot)
+	return each, min(int(age/each)+1, slots)
+}
+
+func trendReadings(t *reconcile.Trends, since, now time.Time, moved *[]slotMoves) []reading {
 	within := pgx.StrictNamedArgs{"from": t.From, "slot": t.Slot}
 	in := func(n int) *reconcile.TrendSlot { return &t.Slots[min(max(n, 0), len(t.Slots)-1)] }
 	return []reading{
@@ -43,7 +62,7 @@ func trendReadings(t *reconcile.Trends, now time.Time, moved *[]slotMoves) []rea
 			in(a.slot).Gone = max(in(a.slot).Gone, a.gone)
 		}),
 		each("trend_leaking", cleanUps(), scanAmount, func(usd float64) { t.Leaking = usd }),
-		each("trend_saved", pgx.StrictNamedArgs{"from": t.From, "now": now}, scanAmount,
+		each("trend_saved", pgx.StrictNamedArgs{"from": since, "now": now}, scanAmount,
 			func(usd float64) { t.Saved = usd }),
 	}
 }
@@ -59,6 +78,18 @@ func openFindings(slots []reconcile.TrendSlot, moved []slotMoves, open int) {
 		slots[n].Findings = max(open, 0)
 		open += by[n].resolved - by[n].opened
 	}
+}
+
+// pastPasses are the complete full passes of some time.
+type pastPasses struct {
+	first  time.Time
+	passes int
+}
+
+func scanPast(r pgx.Rows) (pastPasses, error) {
+	var p pastPasses
+	err := r.Scan(&p.first, &p.passes)
+	return p, err
 }
 
 type slotCounts struct {
