@@ -704,7 +704,7 @@ var brokenRules = map[string]brokenConfig{
 		}},
 	"a row remedy without task": {add: "rules: {orphan: {remedy: fail}}\n", want: []string{
 		"c.yaml:10:18: rules.orphan.remedy: fail is no remedy of orphan, which writes no task row; use " +
-			"one of terminate, quarantine, report",
+			"one of terminate, quarantine, stop, report",
 	}},
 	"a remedy of other rules": {add: "rules: {assigned-stale: {remedy: activate}}\n", want: []string{
 		"c.yaml:10:26: rules.assigned-stale.remedy: activate is no remedy of assigned-stale; use one of " +
