@@ -36,7 +36,7 @@ var Shapes = []Shape{
 		// Kortix's provider once deleted 25 boxes that were only parked: nothing that may hold files is ended.
 		Report: []string{"duplicate", "deadline-exceeded", "errored", "record-without-container"},
 		Stop:   []string{"orphan", "stop-ignored", "finished-lingering"},
-		Off: []string{"inactive"}, Keep: true,
+		Off:    []string{"inactive"}, Keep: true,
 	},
 	{
 		Name: "runner-pool", Means: "rows are machines: some wait for work, for days",

@@ -81,4 +81,6 @@ func holdsOfQuarantine(v *view.View, a *reconcile.Action, f *Facts) reconcile.He
 }
 
 // endsNothing reports whether a remedy lets every sandbox be there.
-func endsNothing(remedy reconcile.Remedy) bool { return remedy == reconcile.Report || remedy == reconcile.Stop }
+func endsNothing(remedy reconcile.Remedy) bool {
+	return remedy == reconcile.Report || remedy == reconcile.Stop
+}

@@ -14,7 +14,8 @@ func remedySteps(v *view.View, d *Decision, f *reconcile.Finding, remedy reconci
 	s := d.Subject
 	base := reconcile.Action{Rule: f.Rule, Subject: f.Subject, Task: f.Task, Reason: f.Reason, Evidence: f.Evidence,
 		Began: f.Began}
-	alone := remedy == reconcile.Terminate || remedy == reconcile.Stop || remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst ||
+	alone := remedy == reconcile.Terminate || remedy == reconcile.Stop ||
+		remedy == reconcile.Quarantine && !reconcile.RuleNamed(f.Rule).RowFirst ||
 		accusedAlone(v, s, f)
 	//guard:plan-live-row P2
 	if alone || s.Task == nil || s.LinkState != reconcile.LinkLive {

@@ -678,7 +678,7 @@ var brokenRules = map[string]brokenConfig{
 		"c.yaml:10:18: rules.orphan.rollout: -1 is not within 0 and 100; give percent of the subjects",
 	}},
 	"a remedy that is none": {add: "rules: {orphan: {remedy: kill}}\n", want: []string{
-		`c.yaml:10:26: rules.orphan.remedy: "kill" is not one of fail, requeue, terminate, quarantine, ` +
+		`c.yaml:10:26: rules.orphan.remedy: "kill" is not one of fail, requeue, terminate, quarantine, stop, ` +
 			"report, activate; use one of them",
 	}},
 	"a quarantine where nothing can be stopped": {
@@ -704,7 +704,7 @@ var brokenRules = map[string]brokenConfig{
 		}},
 	"a row remedy without task": {add: "rules: {orphan: {remedy: fail}}\n", want: []string{
 		"c.yaml:10:18: rules.orphan.remedy: fail is no remedy of orphan, which writes no task row; use " +
-			"one of terminate, quarantine, report",
+			"one of terminate, quarantine, stop, report",
 	}},
 	"a remedy of other rules": {add: "rules: {assigned-stale: {remedy: activate}}\n", want: []string{
 		"c.yaml:10:26: rules.assigned-stale.remedy: activate is no remedy of assigned-stale; use one of " +
