@@ -214,7 +214,8 @@ func (r *rulesReport) moneyText(b *bytes.Buffer) error {
 				fmt.Fprintln(t, head)
 				head = ""
 			}
-			fmt.Fprintf(t, "%s\t%s\t$%.2f\t$%.2f\t$%.2f\n", r.Rules[i].Rule, text.Line(m.Provider), m.UntilFound, m.Cost, m.Saved)
+			fmt.Fprintf(t, "%s\t%s\t$%.2f\t$%.2f\t$%.2f\n", r.Rules[i].Rule, text.Line(m.Provider), m.UntilFound,
+				m.Cost, m.Saved)
 		}
 	}
 	if err := t.Flush(); err != nil {

@@ -8,15 +8,16 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// leaking is what the sandboxes cost an hour that a clean-up rule found due and that are still there. One that several rules found counts
-// for the one that says it costs the most.
+// leaking is what the sandboxes cost an hour that a clean-up rule found due and that are still there. One that several
+// rules found counts for the one that says it costs the most.
 func (g *tables) leaking() []reconcile.Money {
 	most := map[reconcile.Ref]reconcile.Verdict{}
 	for _, f := range g.open {
 		ref := reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}
 		seen, known := g.sandboxes[ref]
 		v, judged := g.newestVerdict(f.Subject, f.Rule)
-		if !f.Due || f.Sandbox == "" || reconcile.RuleNamed(f.Rule).Family != reconcile.CleanUp || !known || !seen.GoneAt.IsZero() || !judged {
+		leak := f.Due && f.Sandbox != "" && reconcile.RuleNamed(f.Rule).Family == reconcile.CleanUp
+		if !leak || !known || !seen.GoneAt.IsZero() || !judged {
 			continue
 		}
 		if now, other := most[ref]; !other || v.PerHour > now.PerHour || v.PerHour == now.PerHour && v.Rule < now.Rule {

@@ -143,7 +143,8 @@ var reports = map[string]func(*bench){
 			rule, provider, id string
 			usd                float64
 		}{{"orphan", "daytona", "a", 0.5}, {"orphan", "daytona", "b", 0.25}, {"over-age", "daytona", "b", 2},
-			{"orphan", "vercel", "a", 4}, {"heartbeat-lost", "daytona", "c", 32}, {"orphan", "daytona", "gone", 8}, {"orphan", "daytona", "early", 16}} {
+			{"orphan", "vercel", "a", 4}, {"heartbeat-lost", "daytona", "c", 32},
+			{"orphan", "daytona", "gone", 8}, {"orphan", "daytona", "early", 16}} {
 			f, v := leak(l.rule, l.provider, l.id, l.usd)
 			f.Due = l.id != "early"
 			r.Findings, r.Verdicts = append(r.Findings, f), append(r.Verdicts, v)
@@ -175,7 +176,8 @@ var reports = map[string]func(*bench){
 		var r reconcile.Record
 		for _, at := range []string{"vercel", "daytona"} {
 			id := reconcile.Ref{Provider: at, ID: "sb"}
-			r.Sandboxes = append(r.Sandboxes, reconcile.SandboxSeen{Ref: id, GoneAt: noon.Add(time.Hour), GoneByUs: at == "vercel"})
+			seen := reconcile.SandboxSeen{Ref: id, GoneAt: noon.Add(time.Hour), GoneByUs: at == "vercel"}
+			r.Sandboxes = append(r.Sandboxes, seen)
 			r.Verdicts = append(r.Verdicts, reconcile.Verdict{Rule: "orphan", Subject: "sandbox:" + id.String(), Provider: at,
 				Sandbox: id.ID, At: noon, Cost: 3, PerHour: 2})
 		}

@@ -54,8 +54,8 @@ func (r Receiver) card(alarms []reconcile.Alarm) card {
 	block := func(text, weight string) cardBlock {
 		return cardBlock{Type: "RichTextBlock", Inlines: []cardRun{{Type: "TextRun", Text: text, Weight: weight}}}
 	}
-	content := cardContent{Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: "1.2",
-		Body: []cardBlock{block(title, "bolder")}}
+	content := cardContent{Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard",
+		Version: "1.2", Body: []cardBlock{block(title, "bolder")}}
 	for _, line := range lines {
 		content.Body = append(content.Body, block(line, ""))
 	}
