@@ -1,18 +1,23 @@
 package web
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
 
 // A model is one reading of the ledger with what the page knows besides.
 type model struct {
 	*reconcile.Overview
 	fresh       freshness
-	policy      reconcile.Policy  // with the thresholds that were learned
-	trends      *reconcile.Trends // nil when they are not known
-	open        map[string]bool   // tasks, sandboxes and subjects with an open action that is worked at
-	idle        map[string]bool   // with one that nothing works at
-	acted       map[string]bool   // with one that was closed recently
-	still       map[string]string // why nothing works at an open action, by its id
-	quarantined map[string]bool   // terminates that wait for the end of a quarantine, by id
+	policy      reconcile.Policy     // with the thresholds that were learned
+	trends      *reconcile.Trends    // nil when they are not known
+	open        map[string]bool      // tasks, sandboxes and subjects with an open action that is worked at
+	idle        map[string]bool      // with one that nothing works at
+	acted       map[string]time.Time // when the newest one of each was closed recently
+	still       map[string]string    // why nothing works at an open action, by its id
+	quarantined map[string]bool      // terminates that wait for the end of a quarantine, by id
 	membership
 }
 
@@ -21,7 +26,7 @@ func newScene(o *reconcile.Overview, p reconcile.Policy) *model {
 	o.Counts = trustedCounts(o)
 	s := &model{
 		Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: *p.WithLearned(&o.Controls),
-		open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]bool{},
+		open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]time.Time{},
 		quarantined: reconcile.QuarantinedActions(o.Open, o.Now), membership: membersOf(o),
 	}
 	s.still = s.standstills()
@@ -33,9 +38,18 @@ func newScene(o *reconcile.Overview, p reconcile.Policy) *model {
 		}
 	}
 	for i := range o.Recent {
-		remember(s.acted, &o.Recent[i])
+		s.rememberClosed(&o.Recent[i])
 	}
 	return s
+}
+
+// rememberClosed notes when something was done about all that an action is about.
+func (s *model) rememberClosed(a *reconcile.Action) {
+	about := map[string]bool{}
+	remember(about, a)
+	for id := range about {
+		s.acted[id] = reconcile.Latest(s.acted[id], a.ClosedAt)
+	}
 }
 
 // remember notes all that an action is about: it may have been planned for another finding of
@@ -79,15 +93,34 @@ func (s *model) stateOf(f *reconcile.FindingSeen) state {
 		return stalled
 	case !f.Due:
 		return watched
-	case s.about(s.acted, f):
+	case s.actedOn(f, f.LastSeen): // what a pass still found afterwards was not repaired by that
 		return awaited
 	}
 	return reported
 }
 
+// actedOn reports whether something was done about what a finding is about, since a time.
+func (s *model) actedOn(f *reconcile.FindingSeen, since time.Time) bool {
+	return slices.ContainsFunc(aboutOf(f), func(id string) bool {
+		at, acted := s.acted[id]
+		return acted && !at.Before(since)
+	})
+}
+
 func (s *model) about(seen map[string]bool, f *reconcile.FindingSeen) bool {
-	return seen[f.Subject] || f.Task != "" && seen[reconcile.TaskSubject(f.Task)] ||
-		f.Sandbox != "" && seen[sandboxID(f.Provider, f.Sandbox)]
+	return slices.ContainsFunc(aboutOf(f), func(id string) bool { return seen[id] })
+}
+
+// aboutOf are all names of what a finding is about.
+func aboutOf(f *reconcile.FindingSeen) []string {
+	names := []string{f.Subject}
+	if f.Task != "" {
+		names = append(names, reconcile.TaskSubject(f.Task))
+	}
+	if f.Sandbox != "" {
+		names = append(names, sandboxID(f.Provider, f.Sandbox))
+	}
+	return names
 }
 
 // Level is how bad a state is.

@@ -24,3 +24,8 @@ func StatusOf(r *Reading, p reconcile.Policy) Status {
 	}
 	return out
 }
+
+// CauseOf is the likely cause of an incident as the page says it; "" for none.
+func CauseOf(o *reconcile.Overview, p reconcile.Policy, in *reconcile.Incident) string {
+	return newScene(o, p).causeWords(in)
+}

@@ -187,7 +187,7 @@ func (s *model) resolvedEvents() []event {
 	})
 	for i := range sorted {
 		f := &sorted[i]
-		if s.about(s.acted, f) {
+		if s.actedOn(f, time.Time{}) {
 			continue
 		}
 		if k, seen := at[f.Rule]; seen && events[k].at.Sub(f.ResolvedAt) <= together {

@@ -128,6 +128,20 @@ func repairing(s *model) (verdict, bool) {
 	}, n > 0
 }
 
+// settling are the due findings that are left: something was done about them since a pass saw them, or their sandbox is
+// in quarantine. The next pass looks whether they are over.
+func settling(s *model) (verdict, bool) {
+	n := 0
+	for i := range s.Findings {
+		n += truth(s.Findings[i].Due)
+	}
+	return verdict{
+		Level: busy, Word: "Acted on",
+		Sentence: fmt.Sprintf("%s %s acted on; the next pass looks again. %s", capital(count(n, "finding")),
+			verb(n, "was", "were"), lastFullPass(s.Overview)),
+	}, n > 0
+}
+
 // watching are suspicions that are not past their thresholds.
 func watching(s *model) (verdict, bool) {
 	n := total(s.FindingsOpen)

@@ -32,15 +32,7 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	v := j.View
 	out := &Plan{Breakers: map[string]reconcile.Breaker{}}
 	open := openActions(v)
-	for i := range j.Decisions {
-		switch d := &j.Decisions[i]; {
-		//guard:plan-unlooked P12
-		case d.Unlooked && len(d.Findings) == 0:
-			out.Unlooked++
-		case len(d.Findings) == 0:
-			out.Kept++
-		}
-	}
+	out.countHealthy(j)
 	j.complete()
 	drafts := make([]*draft, 0, len(j.drafts))
 	for _, r := range j.drafts {
@@ -60,6 +52,24 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	out.Reused = v.ReusedInQuarantine(j.subjects())
 	out.Withdrawn = withdrawn(v, drafts, j.Incidents, out.Reused)
 	return out
+}
+
+// countHealthy counts the subjects that nothing is found of. What an earlier pass found, and this one could not judge,
+// is still suspected.
+func (p *Plan) countHealthy(j *Judgement) {
+	suspects := map[string]bool{}
+	for key := range j.View.S.Memory.Findings {
+		suspects[key.Subject] = suspects[key.Subject] || !slices.Contains(j.Resolved, key)
+	}
+	for i := range j.Decisions {
+		switch d := &j.Decisions[i]; {
+		//guard:plan-unlooked P12
+		case d.Unlooked && len(d.Findings) == 0:
+			p.Unlooked++
+		case len(d.Findings) == 0 && !suspects[d.Subject.ID]:
+			p.Kept++
+		}
+	}
 }
 
 // openActions are the open actions by subject, step and sandbox.

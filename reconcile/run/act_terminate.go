@@ -19,13 +19,17 @@ func (r *executor) carryEnd(ctx context.Context, a reconcile.Action) reconcile.A
 	if !ruling.Goes() {
 		return r.instead(a, ruling)
 	}
+	before := a.ActedAt
 	a.Detail, a.ActedAt = f.saved, f.acted
 	said, err := r.k.effects().end(ctx, ruling, &a, f.Lookup.Sandbox)
 	if err != nil {
 		return r.terminateFailed(a, said, err)
 	}
 	switch said {
-	case reconcile.TerminateDone, reconcile.TerminateGone:
+	case reconcile.TerminateGone:
+		a.ActedAt = before // it had gone without us, unless it was asked for earlier
+		return r.confirmOne(ctx, a)
+	case reconcile.TerminateDone:
 		return r.confirmOne(ctx, a)
 	case reconcile.TerminateChanged:
 		//guard:end-changed lost

@@ -31,6 +31,7 @@ var (
 	freshFlag  = flag.Bool("fresh", false, "begin at a seed that nobody has played, drawn anew in each run")
 	mildFlag   = flag.Bool("mild", false, "only print what breaks, with what plays it again, and go on")
 	wideFlag   = flag.Bool("wide", true, "histories of all kinds, also those of names, owners, and a database that lags")
+	toldFlag   = flag.Bool("told", false, "also read after every pass what page, metrics and report say, and hold it against the truth")
 	traceFlag  = flag.Bool("trace", false, "print the trace of the history that is played")
 )
 
@@ -110,7 +111,7 @@ func (all *tournament) more() (uint64, bool) {
 func (all *tournament) play(t *testing.T) {
 	for seed, more := all.more(); more; seed, more = all.more() {
 		script := generated(seed)
-		r := simtest.Run(t, &script, simtest.Options{})
+		r := simtest.Run(t, &script, simtest.Options{Told: *toldFlag})
 		all.count(r)
 		if r.Err == nil && len(r.Violations) == 0 {
 			continue
@@ -174,7 +175,7 @@ func explain(t *testing.T, s *history.Script, r *simtest.Report) {
 		return
 	}
 	short := simtest.Shrink(t, s, r.Violations[0].Property, time.Minute)
-	again := simtest.Run(t, short, simtest.Options{Trace: true})
+	again := simtest.Run(t, short, simtest.Options{Trace: true, Told: *toldFlag})
 	t.Errorf("seed %d breaks a property: %s\n\nplay it again: go test ./reconcile/run -run '^TestSimulation$' -wide=%t -seed %d -args -trace\n"+
 		"or keep what is left of it in reconcile/run/testdata/histories:\n\n%s\nits trace:\n%s", s.Seed, whatBroke(r.Violations),
 		*wideFlag, s.Seed, short, strings.Join(again.Trace, "\n"))
@@ -195,7 +196,7 @@ func one(t *testing.T, s history.Script) {
 		replay(t, s)
 		return
 	}
-	if r := simtest.Run(t, &s, simtest.Options{}); r.Err != nil || len(r.Violations) > 0 {
+	if r := simtest.Run(t, &s, simtest.Options{Told: *toldFlag}); r.Err != nil || len(r.Violations) > 0 {
 		explain(t, &s, r)
 	}
 }
@@ -203,7 +204,7 @@ func one(t *testing.T, s history.Script) {
 // replay plays one history and says all that it says.
 func replay(t *testing.T, s history.Script) {
 	t.Helper()
-	r := simtest.Run(t, &s, simtest.Options{Trace: *traceFlag})
+	r := simtest.Run(t, &s, simtest.Options{Trace: *traceFlag, Told: *toldFlag})
 	if *traceFlag {
 		t.Logf("%s\n%s", &s, strings.Join(r.Trace, "\n"))
 	}
@@ -234,6 +235,16 @@ func TestHistories(t *testing.T) {
 			}
 			replay(t, *s)
 		})
+	}
+}
+
+// What page, metrics and report say after each pass of a history is true: -told asks that of any history.
+func TestWhatIsSaidIsTrue(t *testing.T) {
+	for n := range uint64(raced.Unless(40, 3)) {
+		s := history.GenerateWide(5_000_000 + n)
+		if r := simtest.Run(t, &s, simtest.Options{Told: true}); r.Err != nil || len(r.Violations) > 0 {
+			t.Errorf("seed %d: %v\n%s", s.Seed, r.Err, whatBroke(r.Violations))
+		}
 	}
 }
 

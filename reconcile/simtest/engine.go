@@ -11,6 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/told"
 	"github.com/sandkeeper/sandkeeper/store/memory"
 )
 
@@ -49,6 +50,7 @@ type engine struct {
 	o      Options
 	place  place
 	ledger *memory.Ledger
+	reader *told.Reader // nil: nobody reads
 	start  time.Time
 	log    trace
 	cover  coverage

@@ -350,6 +350,9 @@ func (t *turn) tell(answer any, err error, effect bool) {
 	e.cover.step(&s)
 	e.log.step(e, &s)
 	e.violate(e.place.Step(s))
+	if e.reader != nil {
+		e.violate(e.reader.Step(&s))
+	}
 	for _, w := range e.o.Watch {
 		e.violate(w.Step(s))
 	}

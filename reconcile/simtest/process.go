@@ -143,6 +143,9 @@ func (e *engine) passed(p *process, r *run.Result, err error) {
 	for _, w := range e.o.Watch {
 		e.violate(w.Pass(p.name, r, err))
 	}
+	if e.reader != nil && err == nil {
+		e.violate(e.reader.Pass(e.since(), &p.policy, r))
+	}
 	e.judgeCalm(p, r, err)
 }
 

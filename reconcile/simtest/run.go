@@ -10,6 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/told"
 	"github.com/sandkeeper/sandkeeper/store/memory"
 )
 
@@ -20,6 +21,7 @@ type Options struct {
 	Hash    bool               // keep a hash of all steps, to compare two runs
 	Collect bool               // go on after a violation
 	Watch   []platform.Watcher // who is told of each step besides the Platform
+	Told    bool               // read what the product says of itself after every pass
 
 	Janitor func(Views) Janitor // plays in the place of sandkeeper's processes; nil: sandkeeper
 	Every   time.Duration       // between two passes of Janitor
@@ -72,6 +74,9 @@ func play(ctx context.Context, s *history.Script, o Options) *Report {
 		return &Report{Err: err}
 	}
 	e.stand(place, place.Ledger)
+	if o.Told {
+		e.reader = told.New(place.Ledger, place)
+	}
 	if o.Begun != nil {
 		o.Begun(place)
 	}

@@ -17,7 +17,7 @@ func Shrink(t *testing.T, s *history.Script, property string, bound time.Duratio
 		if time.Now().After(until) {
 			return false
 		}
-		r := Run(t, try, Options{})
+		r := Run(t, try, Options{Told: property == "told"})
 		return r.Err == nil && len(r.Violations) > 0 && r.Violations[0].Property == property
 	}
 	out := &history.Script{Seed: s.Seed, About: s.About, Setup: s.Setup, Events: s.Events, Calm: s.Calm}

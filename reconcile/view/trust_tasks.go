@@ -53,14 +53,16 @@ func (v *View) lostBefore() bool {
 }
 
 // believeTasks ends the doubt that rows are lost when nothing is left that it protects: each sandbox of ours that
-// exists is explained by a row. Who deletes a task's row at its end, and its sandbox with it, so needs no operator.
+// exists is explained by a row, and there is one. Who deletes a task's row at its end, and
+// its sandbox with it, so needs no operator.
 func (v *View) believeTasks(subs []reconcile.Subject) {
 	seen := v.Sources[reconcile.SourceTasks]
 	if v.S.Kind != reconcile.Full || v.S.Clock.Empty || !v.lostBefore() || seen.Trusted || !seen.LostRows() {
 		return
 	}
+	links := v.CountLinks(subs)
 	//guard:tasks-explained harm
-	if v.CountLinks(subs).Loose > 0 || !v.listsAll() {
+	if links.linked == 0 || links.Loose > 0 || !v.listsAll() {
 		return
 	}
 	v.trust(reconcile.SourceTasks, "")

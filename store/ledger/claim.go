@@ -166,7 +166,7 @@ func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.T
 	var writes []write
 	if protocol.EndsSandbox(settled) {
 		writes = append(writes, write{"settle_sandbox", pgx.StrictNamedArgs{
-			"provider": settled.Provider, "sandbox": settled.Sandbox, "now": now,
+			"provider": settled.Provider, "sandbox": settled.Sandbox, "now": now, "ours": protocol.EndedByUs(settled),
 		}})
 	}
 	if later := protocol.Keeps(settled, now); later > 0 {

@@ -187,14 +187,14 @@ func (g *actionTable) keepFor(a reconcile.Action, later time.Duration) {
 	}
 }
 
-// endSandbox remembers that a sandbox is gone by us, as the provider confirmed.
+// endSandbox remembers that a sandbox is gone, as the provider confirmed, and that we ended it, where we asked for it.
 func (g *worldTable) endSandbox(a reconcile.Action, now time.Time) {
 	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
 	s, found := g.sandboxes[ref]
 	if !found || !protocol.EndsSandbox(a) {
 		return
 	}
-	s.GoneByUs = true
+	s.GoneByUs = s.GoneByUs || protocol.EndedByUs(a)
 	if s.GoneAt.IsZero() {
 		s.GoneAt = now
 	}

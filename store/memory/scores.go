@@ -164,8 +164,10 @@ func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool)
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
 			a.Outcome == reconcile.OutcomeAccepted
 		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider
-		if !done || !same || a.PlannedAt.After(f.ResolvedAt) ||
-			reconcile.Latest(a.PlannedAt, a.ActedAt).Before(seenFrom(f)) {
+		// An attempt of a process that died may have ended it as well.
+		tried := a.Step != reconcile.StepTerminate || !a.FirstActed.IsZero() || a.Attempts > 1
+		over := !a.ClosedAt.IsZero() && reconcile.Latest(a.PlannedAt, a.ActedAt, a.ClosedAt).Before(seenFrom(f))
+		if !done || !same || !tried || a.PlannedAt.After(f.ResolvedAt) || over {
 			continue
 		}
 		switch {

@@ -40,6 +40,12 @@ func TestWhatASettledStepEnds(t *testing.T) {
 	}
 }
 
+// asked is a step that the provider was asked for.
+func asked(a reconcile.Action) reconcile.Action {
+	a.FirstActed = noon
+	return a
+}
+
 func TestWhatASettledStepRepairsAndTells(t *testing.T) {
 	for name, tc := range map[string]struct {
 		settled                reconcile.Action
@@ -48,7 +54,8 @@ func TestWhatASettledStepRepairsAndTells(t *testing.T) {
 		"a row failed":               {step(reconcile.StepFail, 0, reconcile.OutcomeDone), true, true, true},
 		"a row set back to pending":  {step(reconcile.StepRequeue, 0, reconcile.OutcomeDone), true, true, true},
 		"a row that was not written": {step(reconcile.StepFail, 0, reconcile.OutcomeWithdrawn), false, false, false},
-		"a sandbox gone":             {step(reconcile.StepTerminate, 1, reconcile.OutcomeConfirmed), true, false, true},
+		"a sandbox gone":             {asked(step(reconcile.StepTerminate, 1, reconcile.OutcomeConfirmed)), true, false, true},
+		"a sandbox gone, unasked":    {step(reconcile.StepTerminate, 1, reconcile.OutcomeConfirmed), false, false, true},
 		"a sandbox still there":      {step(reconcile.StepTerminate, 1, reconcile.OutcomeAccepted), false, false, false},
 		"a sandbox stopped":          {step(reconcile.StepQuarantine, 1, reconcile.OutcomeDone), true, false, false},
 		"a sandbox back":             {step(reconcile.StepResume, 0, reconcile.OutcomeDone), false, false, false},

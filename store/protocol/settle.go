@@ -92,10 +92,14 @@ func Retries(a reconcile.Action) bool {
 // is stopped or gone.
 func Repairs(a reconcile.Action) bool {
 	stopped := a.Step == reconcile.StepQuarantine && a.Outcome == reconcile.OutcomeDone
-	return !Asks(a) && (Fails(a) || EndsSandbox(a) || stopped)
+	return !Asks(a) && (Fails(a) || EndedByUs(a) || stopped)
 }
 
-// EndsSandbox reports whether the action settles that its sandbox is gone, by us.
+// EndedByUs reports whether the action settles that its sandbox is gone, and the provider was asked for it. What was
+// gone when it was looked at again had ended without us.
+func EndedByUs(a reconcile.Action) bool { return EndsSandbox(a) && !a.FirstActed.IsZero() }
+
+// EndsSandbox reports whether the action settles that its sandbox is gone.
 func EndsSandbox(a reconcile.Action) bool {
 	return a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeConfirmed && a.Sandbox != ""
 }

@@ -81,6 +81,19 @@ func (t *Platform) Needed(ref reconcile.Ref) bool {
 	return b != nil && t.truth().use(b) != ""
 }
 
+// Lives reports whether the provider still has the sandbox, under its id.
+func (t *Platform) Lives(ref reconcile.Ref) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.boxes[ref]
+	if b == nil || b.reused {
+		return false // what has the id by now is another one
+	}
+	s, known := b.cloud.world.Sandbox(ref.ID)
+	// One that failed and was asked to go is not shown any more, though its record remains.
+	return known && !s.Gone && !(s.Doomed && s.State == reconcile.SandboxFailed)
+}
+
 // Taken reports whether sandboxes of ours were given to somebody else at a provider.
 func (t *Platform) Taken(provider string) bool {
 	t.mu.Lock()

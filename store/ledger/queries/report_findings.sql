@@ -1,7 +1,8 @@
 -- When each rule first found something, and who repaired what of its findings resolved since a
 -- time: nobody, another rule, or an operator. What the rule did itself is among its verdicts.
 -- A step is planned at its pass's own now, a moment before its record opens the finding. One that
--- was planned before and done while the finding was open may be why it resolved as well.
+-- was planned before, and was under way or confirmed while the finding was open, may be why it resolved as well.
+-- What was gone before anybody asked for it was ended by nobody of us; an attempt of a process that died may have.
 SELECT f.rule, min(f.opened_at),
        count(*) FILTER (WHERE f.resolved_at > @from AND r.who IS NULL),
        count(*) FILTER (WHERE r.who = 'rule'),
@@ -12,6 +13,7 @@ FROM sandkeeper.findings f LEFT JOIN LATERAL (
     FROM sandkeeper.actions a
     WHERE (a.subject = f.subject OR a.sandbox <> '' AND a.sandbox = f.sandbox AND a.provider = f.provider)
       AND a.outcome IN ('done', 'confirmed', 'accepted') AND a.planned_at <= f.resolved_at
-      AND greatest(a.planned_at, a.acted_at) >= least(f.first_seen, f.opened_at)
+      AND (a.step <> 'terminate' OR a.first_acted_at IS NOT NULL OR a.attempts > 1)
+      AND greatest(a.planned_at, a.acted_at, coalesce(a.closed_at, 'infinity')) >= least(f.first_seen, f.opened_at)
 ) r ON f.resolved_at > @from
 GROUP BY f.rule

@@ -1,0 +1,138 @@
+// Package told reads after every pass of a history what the product says of itself, on the page, in metrics and in the
+// report, and compares each fact with what is true: the property "told". It knows the truth from the platform and from
+// the calls that had an effect.
+package told
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/history"
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
+	"github.com/sandkeeper/sandkeeper/web"
+)
+
+// A Ledger is what the page, the metrics and the report are read from.
+type Ledger interface {
+	Overview(ctx context.Context, most int) (reconcile.Overview, error)
+	Measures(ctx context.Context) (reconcile.Measures, error)
+	Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error)
+}
+
+// Truth is what nobody who keeps sandboxes knows.
+type Truth interface {
+	// Lives reports whether the provider still has the sandbox.
+	Lives(ref reconcile.Ref) bool
+}
+
+// A Reader reads one history.
+type Reader struct {
+	ledger Ledger
+	truth  Truth
+
+	step    int
+	effects []effect
+	asked   int                          // calls of ours that a sandbox go
+	ended   map[reconcile.Ref]bool       // by one that took effect
+	open    map[reconcile.FindingKey]int // open findings, by the step at which they were recorded
+	over    map[overKey]bool             // findings that were seen to be over
+	alone   map[string]int               // by rule: findings that were over without an effect of ours
+	ours    map[string][]string          // by rule: what the others were about
+
+	recorded int // the step of the newest record of a pass
+}
+
+// An effect is a call that changed something outside.
+type effect struct {
+	step int
+	task string        // whose row was written
+	box  reconcile.Ref // that was ended, stopped or brought back
+}
+
+type overKey struct {
+	reconcile.FindingKey
+	at time.Time
+}
+
+// New makes a reader of a history that begins.
+func New(l Ledger, t Truth) *Reader {
+	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]int{},
+		over: map[overKey]bool{}, alone: map[string]int{}, ours: map[string][]string{}}
+}
+
+// Step notes what had an effect, and reads what the ledger is told of it.
+func (r *Reader) Step(s *platform.Step) []history.Violation {
+	r.step = s.N
+	if s.Call == "Terminate" {
+		r.asked++
+	}
+	if !s.Effect || s.Err != nil { // of what its process was not told, nobody can say that we did it
+		return nil
+	}
+	switch s.Call {
+	case "Terminate", "Suspend", "Resume":
+		ref := reconcile.Ref{Provider: s.Party, ID: s.ID}
+		r.effects = append(r.effects, effect{step: s.N, box: ref})
+		r.ended[ref] = r.ended[ref] || s.Call == "Terminate"
+	case "Write", "Restore":
+		r.effects = append(r.effects, effect{step: s.N, task: writtenTask(s)})
+	case "Record":
+		r.recorded = s.N
+	case "Settle":
+		if a, ok := s.Args.(reconcile.Action); ok {
+			return r.violations(s.At, r.settled(&a))
+		}
+	}
+	return nil
+}
+
+func writtenTask(s *platform.Step) string {
+	if w, ok := s.Args.(reconcile.Write); ok {
+		return w.Task.ID
+	}
+	return s.ID
+}
+
+// settled is "confirmed", said of what the provider still has.
+func (r *Reader) settled(a *reconcile.Action) string {
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	if a.Outcome == reconcile.OutcomeConfirmed && a.Step == reconcile.StepTerminate && r.truth.Lives(ref) {
+		return fmt.Sprintf("the termination of %s is confirmed, and its provider still has it", ref)
+	}
+	return ""
+}
+
+// Pass reads what is said after a pass of a process, by the policy that it has.
+func (r *Reader) Pass(at time.Duration, p *reconcile.Policy, of *run.Result) []history.Violation {
+	if of == nil || of.Judged == nil || of.Plan == nil {
+		return nil
+	}
+	said := []string{suspectsAreNotHealthy(of)}
+	ctx := context.Background()
+	o, err := r.ledger.Overview(ctx, everything)
+	if err != nil {
+		return r.violations(at, err.Error())
+	}
+	r.follow(&o)
+	status := web.StatusOf(&web.Reading{Overview: o}, *p)
+	said = append(said, agrees(&status, &o, p, of), r.confirmed(&o), causes(&o, p))
+	if of.Kind == reconcile.Full {
+		said = append(said, r.report(ctx), r.saved(ctx))
+	}
+	return r.violations(at, said...)
+}
+
+// everything is longer than any list of a history.
+const everything = 100_000
+
+func (r *Reader) violations(at time.Duration, said ...string) (out []history.Violation) {
+	for _, says := range said {
+		if says != "" {
+			out = append(out, history.Violation{Property: "told", Step: r.step, At: at, Says: says})
+		}
+	}
+	return out
+}
