@@ -44,11 +44,11 @@ var parameters = map[string]parameter{
 	"incident": {says: "The id of an incident."},
 	"pass":     {says: "The number of a pass: the actions that were begun on its budget.", number: true},
 	"text":     {says: "A part of an id or a name."},
-	"sort":     {says: "The column that the list is put in order by, with a minus before it for the other way: " +
+	"sort": {says: "The column that the list is put in order by, with a minus before it for the other way: " +
 		sortable()},
-	"reason":   {says: "Why; recorded."},
-	"target":   {says: "What an act is about, as its body has it."},
-	"type":     {says: "Of events: only those whose type begins so, as sandkeeper.finding."},
+	"reason": {says: "Why; recorded."},
+	"target": {says: "What an act is about, as its body has it."},
+	"type":   {says: "Of events: only those whose type begins so, as sandkeeper.finding."},
 
 	"include_running": {says: "Also where a task is assigned or runs.", enum: []string{"true", "false"}},
 }
