@@ -825,7 +825,7 @@ type GetSandboxListParams struct {
 	// Limit How many rows at most, 1 to 500; 100 when absent.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
+	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
 	// Text A part of an id or a name.
@@ -849,7 +849,10 @@ type GetActionsParams struct {
 	// Limit How many rows at most, 1 to 500; 100 when absent.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
+	// Sort The column that the list is put in order by, with a minus before it for the other way: findings by age, rule, subject, state; actions by age, step, subject, rule, outcome; incidents by age, id, failures, rule, provider; tasks by id, status, tenant, sandbox, age; sandboxes by id, state, name, task, template, age. What is over has no order but its age, or none. Younger ones come first by age.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
 	// Rule The name of a rule.
@@ -915,7 +918,10 @@ type GetFindingsParams struct {
 	// Limit How many rows at most, 1 to 500; 100 when absent.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
+	// Sort The column that the list is put in order by, with a minus before it for the other way: findings by age, rule, subject, state; actions by age, step, subject, rule, outcome; incidents by age, id, failures, rule, provider; tasks by id, status, tenant, sandbox, age; sandboxes by id, state, name, task, template, age. What is over has no order but its age, or none. Younger ones come first by age.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
 	// Rule The name of a rule.
@@ -929,6 +935,30 @@ type GetFindingsParams struct {
 
 	// Incident The id of an incident.
 	Incident *string `form:"incident,omitempty" json:"incident,omitempty"`
+
+	// Text A part of an id or a name.
+	Text *string `form:"text,omitempty" json:"text,omitempty"`
+}
+
+// GetIncidentsParams defines parameters for GetIncidents.
+type GetIncidentsParams struct {
+	// Cursor The `next` of the part before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many rows at most, 1 to 500; 100 when absent.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Sort The column that the list is put in order by, with a minus before it for the other way: findings by age, rule, subject, state; actions by age, step, subject, rule, outcome; incidents by age, id, failures, rule, provider; tasks by id, status, tenant, sandbox, age; sandboxes by id, state, name, task, template, age. What is over has no order but its age, or none. Younger ones come first by age.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
+	State *string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Rule The name of a rule.
+	Rule *string `form:"rule,omitempty" json:"rule,omitempty"`
+
+	// Provider The name of an entry of the config.
+	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
@@ -960,7 +990,10 @@ type GetSandboxesParams struct {
 	// Limit How many rows at most, 1 to 500; 100 when absent.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
+	// Sort The column that the list is put in order by, with a minus before it for the other way: findings by age, rule, subject, state; actions by age, step, subject, rule, outcome; incidents by age, id, failures, rule, provider; tasks by id, status, tenant, sandbox, age; sandboxes by id, state, name, task, template, age. What is over has no order but its age, or none. Younger ones come first by age.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
 	// Text A part of an id or a name.
@@ -978,7 +1011,10 @@ type GetTasksParams struct {
 	// Limit How many rows at most, 1 to 500; 100 when absent.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
+	// Sort The column that the list is put in order by, with a minus before it for the other way: findings by age, rule, subject, state; actions by age, step, subject, rule, outcome; incidents by age, id, failures, rule, provider; tasks by id, status, tenant, sandbox, age; sandboxes by id, state, name, task, template, age. What is over has no order but its age, or none. Younger ones come first by age.
+	Sort *string `form:"sort,omitempty" json:"sort,omitempty"`
+
+	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
 	// Text A part of an id or a name.
@@ -1167,7 +1203,7 @@ type ClientInterface interface {
 	// GetIncidents Incidents, the open ones first
 	//
 	// Corresponds with GET /api/v1/incidents (the `GetIncidents` operationId).
-	GetIncidents(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetIncidents(ctx context.Context, params *GetIncidentsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetIncidentsID One incident
 	//
@@ -1534,8 +1570,8 @@ func (c *Client) GetHolds(ctx context.Context, reqEditors ...RequestEditorFn) (*
 // GetIncidents Incidents, the open ones first
 //
 // Corresponds with GET /api/v1/incidents (the `GetIncidents` operationId).
-func (c *Client) GetIncidents(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetIncidentsRequest(c.Server)
+func (c *Client) GetIncidents(ctx context.Context, params *GetIncidentsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetIncidentsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2235,6 +2271,18 @@ func NewGetActionsRequest(server string, params *GetActionsParams) (*http.Reques
 
 		}
 
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -2620,6 +2668,18 @@ func NewGetFindingsRequest(server string, params *GetFindingsParams) (*http.Requ
 
 		}
 
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -2734,7 +2794,7 @@ func NewGetHoldsRequest(server string) (*http.Request, error) {
 }
 
 // NewGetIncidentsRequest constructs an http.Request for the GetIncidents method
-func NewGetIncidentsRequest(server string) (*http.Request, error) {
+func NewGetIncidentsRequest(server string, params *GetIncidentsParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -2750,6 +2810,105 @@ func NewGetIncidentsRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Rule != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "rule", *params.Rule, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Provider != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Text != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -3207,6 +3366,18 @@ func NewGetSandboxesRequest(server string, params *GetSandboxesParams) (*http.Re
 
 		}
 
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -3395,6 +3566,18 @@ func NewGetTasksRequest(server string, params *GetTasksParams) (*http.Request, e
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Sort != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "sort", *params.Sort, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3644,7 +3827,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/incidents (the `GetIncidents` operationId).
-	GetIncidentsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIncidentsAnswer, error)
+	GetIncidentsWithResponse(ctx context.Context, params *GetIncidentsParams, reqEditors ...RequestEditorFn) (*GetIncidentsAnswer, error)
 
 	// GetIncidentsIDWithResponse One incident
 	//
@@ -5528,8 +5711,8 @@ func (c *ClientWithResponses) GetHoldsWithResponse(ctx context.Context, reqEdito
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/incidents (the `GetIncidents` operationId).
-func (c *ClientWithResponses) GetIncidentsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetIncidentsAnswer, error) {
-	rsp, err := c.GetIncidents(ctx, reqEditors...)
+func (c *ClientWithResponses) GetIncidentsWithResponse(ctx context.Context, params *GetIncidentsParams, reqEditors ...RequestEditorFn) (*GetIncidentsAnswer, error) {
+	rsp, err := c.GetIncidents(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,8 @@ func navOf(s *model, here string) []navItem {
 	items := []navItem{
 		{Text: "Overview", Href: "./"}, {Text: "Incidents", Href: "incidents"}, {Text: "Findings", Href: "findings"},
 		{Text: "Actions", Href: "actions"}, {Text: "Tasks", Href: "tasks"}, {Text: "Sandboxes", Href: "sandboxes"},
-		{Text: "On hold", Href: "stops"}, {Text: "Sources", Href: "sources"}, {Text: "Rules", Href: "rules"}, {Text: "Passes", Href: "passes"}, {Text: "Operators", Href: "operators"},
+		{Text: "On hold", Href: "stops"}, {Text: "Sources", Href: "sources"}, {Text: "Rules", Href: "rules"},
+		{Text: "Passes", Href: "passes"}, {Text: "Operators", Href: "operators"},
 	}
 	for i := range items {
 		items[i].Here = items[i].Href == here

@@ -60,7 +60,8 @@ func boxFilters(s *model, c *reconcile.Chosen) *filterForm {
 	f := &filterForm{Action: "sandboxes"}
 	states := []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
 		reconcile.SandboxStopped, reconcile.SandboxFailed, reconcile.SandboxDeleting}
-	f.add("state", "State", c.State, options("there", append(asTexts(states), reconcile.ChosenGone, reconcile.ChosenAll)...)...)
+	f.add("state", "State", c.State,
+		options("there", append(asTexts(states), reconcile.ChosenGone, reconcile.ChosenAll)...)...)
 	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
 	f.add("text", "Part of an id, name, task or template", c.Text)
 	f.order("sandboxes", c)
@@ -84,6 +85,7 @@ func (s *model) boxRow(b *reconcile.SandboxSeen) row {
 		price = cell{Text: fmt.Sprintf("$%.2f /h", usd), Num: true}
 	}
 	return row{Key: text.Plain("sandbox "+b.Ref.String(), mostName), Cells: []cell{
-		sandboxCell(b.Provider, b.ID), state, taskCell(b.Task), named(b.Template), {ID: text.Plain(b.Name, mostName)}, age, price,
+		sandboxCell(b.Provider, b.ID), state, taskCell(b.Task), named(b.Template), {ID: text.Plain(b.Name, mostName)}, age,
+		price,
 	}}
 }

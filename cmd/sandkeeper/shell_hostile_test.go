@@ -151,7 +151,7 @@ func (s *stranger) served() {
 	passes := s.passes("full")
 	s.reaches("a full pass", func() bool { return s.passes("full") > passes })
 	for _, path := range []string{"/", "/?part=live", "/metrics", "/readyz", "/findings", "/findings?state=resolved", "/actions",
-		"/actions?state=closed", "/incidents", "/sources", "/rules", "/stops", "/operators", "/passes", "/search?q=%3Cscript%3E"} {
+		"/actions?state=closed", "/incidents", "/tasks", "/sandboxes", "/sources", "/rules", "/stops", "/operators", "/passes", "/search?q=%3Cscript%3E"} {
 		status, body := d.get(path)
 		if path != "/readyz" && status != http.StatusOK {
 			s.Errorf("%s answers %d: %.300s", path, status, body)

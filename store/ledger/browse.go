@@ -92,8 +92,8 @@ func (g *Ledger) PassesBelow(ctx context.Context, below int64, most int) ([]reco
 	return found, nil
 }
 
-// NewestAffected reads a part of the verdicts of an incident while it lasted, newest first. [reconcile.ErrNotFound] means
-// that there is no such incident.
+// NewestAffected reads a part of the verdicts of an incident while it lasted, newest first. [reconcile.ErrNotFound]
+// means that there is no such incident.
 func (g *Ledger) NewestAffected(ctx context.Context, id string, after reconcile.Cursor, most int,
 ) ([]reconcile.Verdict, reconcile.Cursor, error) {
 	key, err := numberOf(after)

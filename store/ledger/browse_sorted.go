@@ -17,7 +17,8 @@ const (
 
 // BrowseIncidents reads a part of the incidents that somebody chose: those that are open first, then those that were
 // closed last, unless another order is asked for.
-func (g *Ledger) BrowseIncidents(ctx context.Context, c reconcile.Chosen) ([]reconcile.Incident, reconcile.Cursor, error) {
+func (g *Ledger) BrowseIncidents(ctx context.Context, c reconcile.Chosen,
+) ([]reconcile.Incident, reconcile.Cursor, error) {
 	args := chosenArgs(&c, pgx.StrictNamedArgs{"state": c.State})
 	rows, next, err := sorted(ctx, g, "browse_incidents", &c, args, scanIncident)
 	seals := g.seals.Load()

@@ -31,7 +31,8 @@ var parameters = map[string]parameter{
 	"cursor": {says: "The `next` of the part before."},
 	"limit":  {says: "How many rows at most, 1 to 500; 100 when absent.", number: true},
 	"state": {says: "Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), " +
-		"closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state."},
+		"closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. " +
+		"Of sandboxes: live (when absent), gone, all, or a state."},
 	"rule":     {says: "The name of a rule."},
 	"provider": {says: "The name of an entry of the config."},
 	"held_by":  {says: "What holds it, as it is written: observe, or budget: per_pass 20."},
@@ -43,10 +44,11 @@ var parameters = map[string]parameter{
 	"incident": {says: "The id of an incident."},
 	"pass":     {says: "The number of a pass: the actions that were begun on its budget.", number: true},
 	"text":     {says: "A part of an id or a name."},
-	"sort":     {says: "The column that the list is put in order by, with a minus before it for the other way: " + sortable()},
-	"reason":   {says: "Why; recorded."},
-	"target":   {says: "What an act is about, as its body has it."},
-	"type":     {says: "Of events: only those whose type begins so, as sandkeeper.finding."},
+	"sort": {says: "The column that the list is put in order by, with a minus before it for the other way: " +
+		sortable()},
+	"reason": {says: "Why; recorded."},
+	"target": {says: "What an act is about, as its body has it."},
+	"type":   {says: "Of events: only those whose type begins so, as sandkeeper.finding."},
 
 	"include_running": {says: "Also where a task is assigned or runs.", enum: []string{"true", "false"}},
 }

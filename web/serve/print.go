@@ -25,7 +25,8 @@ type printed struct {
 	body, packed []byte
 }
 
-// print returns the page of a reading, as it was made before where nothing differs that it is made from.
+// print returns the page of a reading, as it was made before where nothing differs that it is made from. A reload of the
+// config shows with the next reading, which is a second away at most.
 func (p *printer) print(ctx context.Context, now *web.Reading, with web.Process, live bool) (printed, error) {
 	from := fmt.Sprintln(now.Number, with.ConfigError, with.Proposals)
 	p.mu.Lock()

@@ -185,8 +185,8 @@ func (s *site) search(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// chosenBy is what the query of a request chooses of a list. An order that it does not have is its usual one, so that an
-// old link shows something.
+// chosenBy is what the query of a request chooses of a list. An order that it does not have is its usual one, so that
+// an old link shows something.
 func chosenBy(r *http.Request, list string) reconcile.Chosen {
 	q := r.URL.Query()
 	get := func(name string) string { return strings.TrimSpace(bounded(q.Get(name))) }

@@ -16,6 +16,7 @@ WHERE NOT @later::boolean
    OR CASE WHEN @down::boolean
            THEN (moment, word) < (coalesce(@at::timestamptz, '-infinity'), @word::text COLLATE "C")
              OR (moment, word) = (coalesce(@at, '-infinity'), @word) AND id COLLATE "C" > @key::text COLLATE "C"
-           ELSE (moment, word, id COLLATE "C") > (coalesce(@at, '-infinity'), @word COLLATE "C", @key::text COLLATE "C") END
+           ELSE (moment, word, id COLLATE "C") > (
+               coalesce(@at, '-infinity'), @word COLLATE "C", @key::text COLLATE "C") END
 ORDER BY CASE WHEN @down THEN moment END DESC, CASE WHEN @down THEN word END DESC, moment, word, id COLLATE "C"
 LIMIT @most
