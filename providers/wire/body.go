@@ -28,9 +28,16 @@ func (c *Client) readBody(ctx context.Context, res *http.Response, limit int64) 
 	if !good {
 		limit = maxWords
 	}
-	body, err := readUpTo(res, nil, min(limit, usualBody))
+	var body []byte
+	if good && limit > usualBody { // a page: as long as the one before, most likely
+		body = make([]byte, 0, min(c.page.Load(), usualBody))
+	}
+	body, err := readUpTo(res, body, min(limit, usualBody))
 	if err == nil && int64(len(body)) > usualBody && limit > usualBody {
 		body, err = c.readOn(ctx, res, body, limit)
+	}
+	if good && limit > usualBody {
+		c.page.Store(int64(len(body)) + int64(len(body))/8)
 	}
 	switch {
 	case err != nil && good:

@@ -41,6 +41,7 @@ type Client struct {
 	gates    [2]gate       // of reads and of changes, which providers limit apart
 	silent   atomic.Bool   // the last call of the control plane that ended had no answer in time
 	large    chan struct{} // holds one for each large answer that is being read
+	page     atomic.Int64  // how much room the next page of a listing will need
 	now      func() time.Time
 	log      *slog.Logger
 	tell     func(call, code string, took time.Duration) // hears of each call that was made

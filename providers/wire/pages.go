@@ -17,7 +17,7 @@ import (
 // MaxPages bounds a listing, and maxEmpty how many of its pages in a row may show nothing: a
 // listing that never ends keeps all providers' passes waiting.
 const (
-	MaxPages = 2000
+	MaxPages = 25_000 // five million sandboxes at 200 a page
 	maxEmpty = 200
 )
 

@@ -28,17 +28,25 @@ func (r *executor) confirm(ctx context.Context) error {
 	return nil
 }
 
-// confirmAll looks once at every accepted action and returns how many are left that are worth
-// waiting for.
+// confirmAll looks once at every accepted action, side by side, and returns how many are left that are worth
+// waiting for: one after the other, a slow provider would keep the run waiting for each of hundreds.
 func (r *executor) confirmAll(ctx context.Context) (left int, err error) {
-	var errs []error
-	for _, a := range r.accepted() {
+	type looked struct {
+		left int
+		err  error
+	}
+	all := inParallel(r.accepted(), r.k.parallel(actors), func(a reconcile.Action) (out looked) {
 		after, err := r.confirmAction(ctx, a)
 		r.keep(after)
 		if after.Outcome == reconcile.OutcomeAccepted && a.Step != reconcile.StepActivate { // a template takes minutes
-			left++
+			out.left = 1
 		}
-		errs = append(errs, err)
+		out.err = err
+		return out
+	})
+	errs := make([]error, len(all))
+	for i, one := range all {
+		left, errs[i] = left+one.left, one.err
 	}
 	return left, errors.Join(errs...)
 }

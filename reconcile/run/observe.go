@@ -121,23 +121,25 @@ func (k *Reconciler) readClock(ctx context.Context, s *reconcile.Snapshot) error
 func (k *Reconciler) list(ctx context.Context, s *reconcile.Snapshot) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
+	var pages [][]reconcile.Sandbox // copied once, when all are known
 	for _, name := range k.Policy.ProviderNames() {
 		wg.Go(func() {
 			listed, seen := k.listOne(ctx, name)
 			mu.Lock()
 			defer mu.Unlock()
 			s.Listings[name] = seen
-			s.Sandboxes = append(s.Sandboxes, listed...)
+			pages = append(pages, listed...)
 		})
 	}
 	wg.Wait()
+	s.Sandboxes = slices.Concat(pages...)
 	reconcile.SortSandboxes(s)
 	//guard:list-twice P12
 	s.Sandboxes = slices.CompactFunc(s.Sandboxes, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref })
 }
 
-// listOne keeps of a listing what judging needs.
-func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sandbox, reconcile.ListingSeen) {
+// listOne keeps of a listing what judging needs, page by page.
+func (k *Reconciler) listOne(ctx context.Context, name string) ([][]reconcile.Sandbox, reconcile.ListingSeen) {
 	referenced := k.Policy.Providers[name].Referenced
 	var pages [][]reconcile.Sandbox
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
@@ -153,6 +155,7 @@ func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sand
 			}
 		}
 		seen.Foreign += len(page) - len(ours)
+		seen.Owned += len(ours)
 		pages = append(pages, ours)
 		return nil
 	})
@@ -166,9 +169,7 @@ func (k *Reconciler) listOne(ctx context.Context, name string) ([]reconcile.Sand
 		seen.Refused = !seen.CircuitOpen && errors.Is(err, reconcile.ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
 	}
-	kept := slices.Concat(pages...)
-	seen.Owned = len(kept)
-	return kept, seen
+	return pages, seen
 }
 
 // clockOff is by how much the clock of an answer was off, which was made between two moments of our own clock.

@@ -23,8 +23,8 @@ const pageSize = 200
 // goneAfter is how long a deleted sandbox can still be seen.
 const goneAfter = time.Second
 
-// A provider speaks as much of Daytona's API as a janitor calls, as fast as it can or as slow as it is told to. It holds
-// no sandbox: each is written when it is asked for.
+// A provider speaks as much of Daytona's API as a janitor calls, as fast as it can or as slow as it is told to. It
+// holds no sandbox: each is written when it is asked for.
 type provider struct {
 	latency time.Duration
 	tasks   []string // the task of each sandbox

@@ -24,7 +24,8 @@ func (b *bench) start(ctx context.Context) (err error) {
 	if b.dir, err = os.MkdirTemp("", "sandkeeper-bench-"); err != nil {
 		return err
 	}
-	b.server, err = pgtest.Launch(ctx, pgtest.Options{Settings: map[string]string{"shared_buffers": "256MB", "jit": "off"}})
+	settings := map[string]string{"shared_buffers": "256MB", "jit": "off"}
+	b.server, err = pgtest.Launch(ctx, pgtest.Options{Settings: settings})
 	if err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
 	}
@@ -50,7 +51,8 @@ func (b *bench) fill(ctx context.Context, tasks int) (*world, error) {
 	w := &world{dsn: b.server.DSN(name)}
 	err := sql(ctx, w.dsn, pgtest.OmoiOS+pgtest.OmoiOSProgram, fmt.Sprintf(`
 		INSERT INTO program.tasks (status, sandbox_id, created_at, updated_at, started_at)
-		SELECT 'running', 'omoios-' || i, now() - interval '1 hour', now() - interval '9 minutes', now() - interval '9 minutes'
+		SELECT 'running', 'omoios-' || i, now() - interval '1 hour', now() - interval '9 minutes',
+			now() - interval '9 minutes'
 		FROM generate_series(1, %d) i`, tasks), fmt.Sprintf(`
 		INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at)
 		SELECT 'omoios-' || i, (ARRAY['agent.started', 'agent.tool_use', 'agent.heartbeat'])[k],
