@@ -81,7 +81,7 @@ func (s *model) boxRow(b *reconcile.SandboxSeen) row {
 		state.Level = busy
 	}
 	price := cell{}
-	if usd := s.policy.Providers[b.Provider].PricePerHour; usd > 0 {
+	if usd := s.policy.Providers[b.Provider].PriceOf(b.Template, ""); usd > 0 {
 		price = cell{Text: fmt.Sprintf("$%.2f /h", usd), Num: true}
 	}
 	return row{Key: text.Plain("sandbox "+b.Ref.String(), mostName), Cells: []cell{
