@@ -128,18 +128,34 @@ func repairing(s *model) (verdict, bool) {
 	}, n > 0
 }
 
-// settling are the due findings that are left: something was done about them since a pass saw them, or their sandbox is
-// in quarantine. The next pass looks whether they are over.
+// settling are the due findings about which something was done since a pass saw them. The next pass looks whether they
+// are over.
 func settling(s *model) (verdict, bool) {
-	n := 0
-	for i := range s.Findings {
-		n += truth(s.Findings[i].Due)
-	}
+	n := s.dueAnd(awaited)
 	return verdict{
 		Level: busy, Word: "Acted on",
 		Sentence: fmt.Sprintf("%s %s acted on; the next pass looks again. %s", capital(count(n, "finding")),
 			verb(n, "was", "were"), lastFullPass(s.Overview)),
 	}, n > 0
+}
+
+// resting are the due findings whose sandboxes are in quarantine: they stop costing, can come back, and nothing is to
+// be done until their time is over.
+func resting(s *model) (verdict, bool) {
+	n := s.dueAnd(underWay)
+	return verdict{
+		Level: well, Word: "In quarantine",
+		Sentence: fmt.Sprintf("Nothing else is due. What is wrong with %s is in quarantine, and can be brought back. %s",
+			count(n, "finding"), lastFullPass(s.Overview)),
+	}, n > 0
+}
+
+// dueAnd is how many findings are due and in this state.
+func (s *model) dueAnd(in state) (n int) {
+	for i := range s.Findings {
+		n += truth(s.Findings[i].Due && s.stateOf(&s.Findings[i]) == in)
+	}
+	return n
 }
 
 // watching are suspicions that are not past their thresholds.

@@ -127,9 +127,18 @@ func TestVerdict(t *testing.T) {
 		"only a quarantine": {webtest.With(webtest.Worlds()["quarantine"].Overview, func(o *reconcile.Overview) { o.Open, o.OpenTotal = o.Open[:1], 1 }),
 			well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a quarantine, and one begins": {webtest.Worlds()["quarantine"].Overview, busy, "Repairing", "2 repair steps are under way.", ""},
-		"observing":                    {webtest.Held(), set, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
-		"unconfirmed":                  {webtest.Worlds()["unconfirmed"].Overview, bad, "Not confirmed", "1 sandbox is still there; the provider accepted its termination 5m ago.", ""},
-		"repairing":                    {webtest.Worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
+		"a quarantine of what is still found": {webtest.With(webtest.Worlds()["quarantine"].Overview, func(o *reconcile.Overview) {
+			o.Open, o.OpenTotal = o.Open[:1], 1
+			found(o, &o.Open[0])
+		}), well, "In quarantine", "Nothing else is due. What is wrong with 1 finding is in quarantine, and can be brought back. " +
+			"Last full pass 12s ago.", ""},
+		"acted on since it was found": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
+			o.Recent = []reconcile.Action{{Subject: "sandbox:daytona/sb-1", ClosedAt: webtest.Noon}}
+			found(o, &o.Recent[0])
+		}), busy, "Acted on", "1 finding was acted on; the next pass looks again. Last full pass 12s ago.", ""},
+		"observing":   {webtest.Held(), set, "Observing", "4 findings would be repaired, but the rules only observe.", ""},
+		"unconfirmed": {webtest.Worlds()["unconfirmed"].Overview, bad, "Not confirmed", "1 sandbox is still there; the provider accepted its termination 5m ago.", ""},
+		"repairing":   {webtest.Worlds()["repairing"].Overview, busy, "Repairing", "7 repair steps are under way.", ""},
 		"watching": {webtest.With(webtest.Held(), func(o *reconcile.Overview) {
 			o.Findings, o.FindingsOpen = o.Findings[:1], map[string]int{"orphan": 1}
 		}), well, "Watching", "Nothing is due. 1 suspicion is being watched. Last full pass 12s ago.", ""},
@@ -143,6 +152,14 @@ func TestVerdict(t *testing.T) {
 			}
 		})
 	}
+}
+
+// found adds the due finding that a step is for.
+func found(o *reconcile.Overview, a *reconcile.Action) {
+	f := webtest.Held().Findings[0]
+	f.Subject, f.Task, f.Provider, f.Sandbox = a.Subject, a.Task, a.Provider, a.Sandbox
+	f.Due, f.HeldBy, f.LastSeen = true, nil, webtest.Ago(time.Minute)
+	o.Findings, o.FindingsOpen = []reconcile.FindingSeen{f}, map[string]int{f.Rule: 1}
 }
 
 // TestOrderOfBadness makes everything wrong and repairs the worst thing, one after the other.

@@ -133,6 +133,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	}
 	if why := stoppedAlready(b, remedy); why != "" {
 		f.Reason, remedy = reconcile.Joined(f.Reason, why), reconcile.Report
+		f.Due = f.Due && !b.State.AtRest() // it is as its rule wants it
 	}
 	//guard:plan-used live
 	if user := anothersBox(v, s, b, remedy); user != "" {
@@ -222,7 +223,7 @@ func stoppedAlready(b *reconcile.SeenSandbox, remedy reconcile.Remedy) string {
 	switch {
 	case remedy != reconcile.Stop || b == nil:
 	case b.State.AtRest():
-		return "reported only: it does not run, and its rule only stops"
+		return "it does not run, and its rule only stops: nothing is to be done"
 	case b.State == reconcile.SandboxFailed:
 		return "reported only: it has failed, so that nothing runs in it that could be stopped"
 	}

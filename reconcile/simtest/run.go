@@ -80,7 +80,7 @@ func play(ctx context.Context, s *history.Script, o Options) *Report {
 	if o.Begun != nil {
 		o.Begun(place)
 	}
-	if err := e.open(); err != nil {
+	if err := e.open(); err != nil { //nolint:contextcheck // nobody calls a world
 		return &Report{Err: err}
 	}
 	e.play()

@@ -24,7 +24,8 @@ func (g *Ledger) Trends(ctx context.Context, slot time.Duration, slots int) (rec
 		past := pastPasses{first: now}
 		since := now.Add(-time.Duration(slots) * slot)
 		within := pgx.StrictNamedArgs{"from": since, "now": now}
-		if err := read(ctx, tx, []reading{each("trend_span", within, scanPast, func(p pastPasses) { past = p })}); err != nil {
+		span := each("trend_span", within, scanPast, func(p pastPasses) { past = p })
+		if err := read(ctx, tx, []reading{span}); err != nil {
 			return err
 		}
 		t.Slot, slots = finer(now.Sub(past.first), past.passes, slot, slots)
@@ -42,8 +43,8 @@ func (g *Ledger) Trends(ctx context.Context, slot time.Duration, slots int) (rec
 // shortest is the shortest slot of trends.
 const shortest = 5 * time.Second
 
-// finer are the slots of a history of this age: as many as it may be where that gives each the counts of two passes, and
-// none longer than it may be.
+// finer are the slots of a history of this age: as many as it may be where that gives each the counts of two passes,
+// and none longer than it may be.
 func finer(age time.Duration, passes int, slot time.Duration, slots int) (time.Duration, int) {
 	each := max(age/time.Duration(slots), 2*age/time.Duration(max(passes, 1)), shortest)
 	each = min(each.Round(time.Second), slot)

@@ -25,8 +25,8 @@ type printed struct {
 	body, packed []byte
 }
 
-// print returns the page of a reading, as it was made before where nothing differs that it is made from. A reload of the
-// config shows with the next reading, which is a second away at most.
+// print returns the page of a reading, as it was made before where nothing differs that it is made from. A reload of
+// the config shows with the next reading, which is a second away at most.
 func (p *printer) print(ctx context.Context, now *web.Reading, with web.Process, live bool) (printed, error) {
 	from := fmt.Sprintln(now.Number, with.ConfigError, with.Proposals)
 	p.mu.Lock()
@@ -79,5 +79,5 @@ func (p *printed) send(w http.ResponseWriter, r *http.Request, status int) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // whoever asked has left
+	_, _ = w.Write(body) //nolint:gosec // a page that templ has escaped; whoever asked may have left
 }

@@ -46,11 +46,13 @@ func agrees(s *web.Status, o *reconcile.Overview, p *reconcile.Policy, r *run.Re
 	says := func(what string, args ...any) string {
 		return fmt.Sprintf("the page says %q, and ", s.Word) + fmt.Sprintf(what, args...)
 	}
-	waits := reconcile.QuarantinedActions(o.Open, o.Now)
+	waits, rests := reconcile.QuarantinedActions(o.Open, o.Now), map[string]bool{}
 	for i := range o.Open {
-		if a := &o.Open[i]; !waits[a.ID] {
+		a := &o.Open[i]
+		if !waits[a.ID] {
 			return says("%s of %s is %s", a.Step, a.Subject, a.Outcome)
 		}
+		rests[a.Subject] = true
 	}
 	for _, source := range o.Sources {
 		if !source.Trusted && !reconcile.IsClock(source.Name) && p.Has(source.Name) {
@@ -58,7 +60,7 @@ func agrees(s *web.Status, o *reconcile.Overview, p *reconcile.Policy, r *run.Re
 		}
 	}
 	for i := range o.Findings {
-		if f := &o.Findings[i]; f.Due || s.Word == agreement {
+		if f := &o.Findings[i]; f.Due && !rests[f.Subject] || s.Word == agreement {
 			return says("%s of %s is open: %s", f.Rule, f.Subject, f.Reason)
 		}
 	}
@@ -71,7 +73,7 @@ func agrees(s *web.Status, o *reconcile.Overview, p *reconcile.Policy, r *run.Re
 		return ""
 	}
 	for i := range r.Plan.Findings {
-		if f := &r.Plan.Findings[i]; f.Due || s.Word == agreement {
+		if f := &r.Plan.Findings[i]; f.Due && !rests[f.Subject] || s.Word == agreement {
 			return says("this pass found %s of %s: %s", f.Rule, f.Subject, f.Reason)
 		}
 	}
