@@ -87,7 +87,7 @@ func TestLedgerAgreesOnVerdicts(t *testing.T) {
 	pass := record(t, l, lease, reconcile.Record{
 		Verdicts: []reconcile.Verdict{{Rule: "heartbeat-lost", Subject: "task:1", Task: "1", Signature: "s", At: now, Enforced: true}},
 		Incidents: []reconcile.Incident{
-			{ID: "i-1", Signature: "s", Rule: "heartbeat-lost", OpenedAt: now, FirstSeen: now, LastSeen: now, Count: 5}},
+			{ID: "i-1", Signature: "s", Rule: "heartbeat-lost", Provider: "daytona", OpenedAt: now, FirstSeen: now, LastSeen: now, Count: 5}},
 		Demoted: []reconcile.Demotion{{Rule: "inactive", Reason: "3 of 40 came back"}},
 		Tallies: []reconcile.Counter{
 			{Name: "work_after_stop", Provider: "daytona", Value: 2}, {Name: "recreations", Provider: "daytona", Value: 4},
@@ -107,7 +107,7 @@ func TestLedgerAgreesOnVerdicts(t *testing.T) {
 	_, found := scrape(t, Handler(l, options()))
 	for series, want := range map[string]float64{
 		`verdicts_total{rule="heartbeat-lost"}`: 1, `false_positives_total{rule="heartbeat-lost"}`: 1, `false_positives_total{rule="inactive"}`: 0,
-		`incidents{rule="heartbeat-lost"}`: 1, `rule_auto_disabled{rule="inactive"}`: 1, `rule_auto_disabled{rule="heartbeat-lost"}`: 0,
+		`incidents{provider="daytona",rule="heartbeat-lost"}`: 1, `rule_auto_disabled{rule="inactive"}`: 1, `rule_auto_disabled{rule="heartbeat-lost"}`: 0,
 		`work_after_stop_total{provider="daytona"}`: 2, `recreations_total{provider="daytona"}`: 4,
 		`recreations_succeeded_total{provider="daytona"}`: 3, `resumes_total{provider="daytona"}`: 9,
 		`resumes_succeeded_total{provider="daytona"}`: 8, `notices_pending{installation="prod"}`: 1,

@@ -45,6 +45,8 @@ func TestHeartbeatLost(t *testing.T) {
 		"few run, and its probe failed": {
 			few + silent + "probe daytona/s1 failed=10s; " +
 				"probe daytona/w1 answered=10s", "due", "its probe failed: exec: timed out"},
+		"few run, and its probes fail by turns": {
+			few + silent + "probe daytona/s1 failed=10s ended=1m; probe daytona/w1 answered=10s", "held", "only silence"},
 		"few run, and its probe failed before it fell silent": {
 			few + silent + "probe daytona/s1 failed=2m1s; probe daytona/w1 answered=10s", "probe", ""},
 		"few run, and its sandbox is gone": {

@@ -77,6 +77,11 @@ func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 		return result{needsProbe: true, suspect: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
 			len(run), p.Failures, text.Duration(span), text.Duration(after), last.Detail)}
 	}
+	//guard:broken-by-turns harm
+	if byTurns(v, b) {
+		return result{needsProbe: true, suspect: fmt.Sprintf("%d probes failed, the last: %s; but it fails and answers by turns",
+			len(run), last.Detail)}
+	}
 	out := result{
 		found: true, due: true, sandbox: b, needsProbe: true, since: v.Now.Sub(first.At),
 		holds: append(explainedElsewhere(v, s, b), failsElsewhere(v, b, first.At)...),
@@ -91,6 +96,13 @@ func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 		)
 	}
 	return out
+}
+
+// byTurns reports whether the sandbox itself answered between failures of the last minutes: what is dead does not, so
+// it is the way to it that fails now and then.
+func byTurns(v *view.View, b *reconcile.SeenSandbox) bool {
+	before := b.Probes.RunEnded
+	return !before.IsZero() && v.Now.Sub(before) < flapping
 }
 
 // failsElsewhere holds a verdict unless most of the others that were probed since the first
@@ -117,6 +129,10 @@ func provesBroken(v *view.View, b *reconcile.SeenSandbox) bool {
 	//guard:silent-recovered-probes harm
 	run := countable(v, b)
 	if len(run) == 0 {
+		return false
+	}
+	//guard:silent-by-turns harm
+	if byTurns(v, b) {
 		return false
 	}
 	_, others := others(v, b.Ref, run[0].At)

@@ -100,6 +100,10 @@ func TestIdleBroken(t *testing.T) {
 			"probe daytona/s8 answered=1m ended=3m", "due", ""},
 		"one of two others failed and answered since, long ago": {live + box + "probe daytona/s1 failed=9m50s,1m30s,1m; " +
 			"box daytona/s8 running task=t8; row t8 completed; probe daytona/s8 answered=1m ended=9m", "due", ""},
+		"it failed and answered a while ago": {
+			live + box + "probe daytona/s1 failed=2m,1m30s,1m ended=4m", "probe", "it fails and answers by turns"},
+		"it failed and answered long ago": {
+			live + box + "probe daytona/s1 failed=2m,1m30s,1m ended=5m", "due", ""},
 		"another provider's fail": {broken + "box e2b/s8 running; probe e2b/s8 failed=1m", "due", ""},
 		"without a task": {
 			other + "box daytona/s1 running; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},

@@ -68,6 +68,10 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	if !named {
 		holds = v.HidesWhatIsNew(s)
 	}
+	//guard:missing-pipeline harm
+	if !named {
+		holds = append(holds, allSilent(v, t)...)
+	}
 	told, record := v.DeathWords(s)
 	//guard:missing-record-goes-on harm
 	recorded := !goesOn && onRecord(v, s, grace)
@@ -80,6 +84,17 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
 		}, record, because),
 	}
+}
+
+// allSilent holds what only a search did not find, as it would not where a label was lost, while nobody else is heard
+// either: the worker's sign of life, which speaks against it, may be on its way.
+func allSilent(v *view.View, t *reconcile.Task) reconcile.HeldBy {
+	if t.LastSeen().IsZero() || silentFor(v, t) > v.Limit {
+		return nil
+	}
+	held := reconcile.HeldFrozen(reconcile.SourceEvents)
+	held.Reason = fmt.Sprintf("no worker was heard for %s", text.Duration(t.AsOf.Sub(v.Newest)))
+	return reconcile.HeldBy{held}
 }
 
 // onRecord reports whether the provider has the end of each sandbox of the task on record, so that no second look is

@@ -9,6 +9,8 @@ func TestSandboxMissing(t *testing.T) {
 	const gone = "look daytona/s1 gone; find t1 none"
 	const seen = "finding sandbox-missing task:t1 first=30s last=15s sighted=15s sightings=1; "
 	const named = seen + "provider daytona label=no named=yes id=no; "
+	const searched = seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
+		"find t1 none; "
 	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
 		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
@@ -27,6 +29,12 @@ func TestSandboxMissing(t *testing.T) {
 			named + "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k2; knew box daytona/s1 running task=t1 name=k1 since=2h; " +
 				"look daytona/s1 gone; listing daytona off=-10m; find t1 none", "held", "clock-untrusted provider/daytona"},
 		"looked for by id where the clock is off": {seen + ran + "listing daytona off=-10m; " + gone, "due", ""},
+		"searched by its label, and nobody is heard": {
+			searched + "task w{1..3} running started=1h updated=1h ev.heartbeat=119s; box daytona/w{1..3} running task=w{1..3}",
+			"held", "events-untrusted"},
+		"searched by its label, and others are heard": {
+			searched + "task w{1..3} running started=1h updated=1h ev.heartbeat=10s; box daytona/w{1..3} running task=w{1..3}",
+			"due", ""},
 		"one look long ago is still one look": {
 			"rule sandbox-missing looks=3; " + seen + ran + gone, "seen", ""},
 		"the ledger's clock ran backwards: no second look": {
