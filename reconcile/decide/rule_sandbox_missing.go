@@ -86,14 +86,19 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	}
 }
 
+// latest is how late a pipeline of events may be and still be waited for.
+const latest = 10 * time.Minute
+
 // allSilent holds what only a search did not find, as it would not where a label was lost, while nobody else is heard
-// either: the worker's sign of life, which speaks against it, may be on its way.
+// either: the worker's sign of life, which speaks against it, may be on its way. Where nobody is heard for longer,
+// nobody is there to speak.
 func allSilent(v *view.View, t *reconcile.Task) reconcile.HeldBy {
-	if t.LastSeen().IsZero() || silentFor(v, t) > v.Limit {
+	quiet := t.AsOf.Sub(v.Newest)
+	if t.LastSeen().IsZero() || silentFor(v, t) > v.Limit || quiet > latest {
 		return nil
 	}
 	held := reconcile.HeldFrozen(reconcile.SourceEvents)
-	held.Reason = fmt.Sprintf("no worker was heard for %s", text.Duration(t.AsOf.Sub(v.Newest)))
+	held.Reason = fmt.Sprintf("no worker was heard for %s", text.Duration(quiet))
 	return reconcile.HeldBy{held}
 }
 

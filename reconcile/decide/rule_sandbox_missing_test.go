@@ -32,6 +32,11 @@ func TestSandboxMissing(t *testing.T) {
 		"searched by its label, and nobody is heard": {
 			searched + "task w{1..3} running started=1h updated=1h ev.heartbeat=119s; box daytona/w{1..3} running task=w{1..3}",
 			"held", "events-untrusted"},
+		"searched by its label, and nobody is heard for long": {
+			"finding sandbox-missing task:t1 first=30s last=15s sighted=15s sightings=1; provider daytona label=yes; " +
+				"task t1 running started=1h updated=1h ev.heartbeat=12m sandbox=k1; find t1 none; " +
+				"task w{1..3} running started=1h updated=1h ev.heartbeat=11m; box daytona/w{1..3} running task=w{1..3}",
+			"due", ""},
 		"searched by its label, and others are heard": {
 			searched + "task w{1..3} running started=1h updated=1h ev.heartbeat=10s; box daytona/w{1..3} running task=w{1..3}",
 			"due", ""},

@@ -150,8 +150,10 @@ func (w *watch) recorded(s *Step) {
 		clear(w.sights)
 		w.gap = w.platform.now()
 	}
-	if rec.Complete {
+	if rec.Complete || readRows(&rec) {
 		w.began = append(w.began, rec.At)
+	}
+	if rec.Complete {
 		w.done = append(w.done, w.platform.clocks.of(domainLedger))
 	}
 	if rec.Kind != reconcile.Full {
@@ -166,6 +168,14 @@ func (w *watch) recorded(s *Step) {
 			w.sights[ref] = append(w.sights[ref], rec.At)
 		}
 	}
+}
+
+// readRows reports whether a pass has read the task table. One that a listing failed in has looked at all other
+// providers, and the failed listing has a timer of its own.
+func readRows(rec *reconcile.Record) bool {
+	return slices.ContainsFunc(rec.Sources, func(s reconcile.SourceSeen) bool {
+		return s.Name == reconcile.SourceTasks && s.Trusted
+	})
 }
 
 // gapBefore reports whether nobody looked for more than two intervals: the longer of the
