@@ -60,6 +60,7 @@ func (l *lab) listsChurn() {
 		stay = append(stay, s.ID)
 	}
 	met := map[string]int{}
+	newer := 100 // a listing that grows by one with each page, and shows one more on each, would not end before its bound
 	listing, err := l.Provider.List(l.t.Context(), func(page []reconcile.Sandbox) error {
 		for _, s := range page {
 			met[s.ID]++
@@ -69,7 +70,10 @@ func (l *lab) listsChurn() {
 			leave = leave[1:]
 		}
 		l.Clock.Advance(time.Second)
-		l.put("t-new", simulated.Sandbox{})
+		if newer > 0 {
+			newer--
+			l.put("t-new", simulated.Sandbox{})
+		}
 		return nil
 	})
 	if err == nil && !listing.Complete && len(listing.Missing) == 0 {

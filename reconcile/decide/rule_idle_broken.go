@@ -79,7 +79,7 @@ func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 	}
 	//guard:broken-by-turns harm
 	if byTurns(v, b) {
-		return result{needsProbe: true, suspect: fmt.Sprintf("%d probes failed, the last: %s; but it fails and answers by turns",
+		return result{needsProbe: true, suspect: fmt.Sprintf("%d probes failed, the last: %s; it fails and answers by turns",
 			len(run), last.Detail)}
 	}
 	out := result{
