@@ -133,8 +133,9 @@ site: ## write the documentation as a static site to bin/site; a link that leads
 	@go run ./docs/site -to bin/site
 
 # What is shipped, measured from outside. -rounds 1 is quicker and noisier.
+SIZES ?= 10000,100000
 MEASURE = CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -tags nopgxregisterdefaulttypes -o bin/measured ./cmd/sandkeeper && \
-	go build -o bin/scale ./test/scale && bin/scale -program bin/measured -sizes $(or $(SIZES),10000,100000)
+	go build -o bin/scale ./test/scale && bin/scale -program bin/measured -sizes $(SIZES)
 
 .PHONY: bench
 bench: ## measure passes, a slow listing and acts of real processes next to their limits, at SIZES (10000,100000); writes bench.json and docs/scale.md
