@@ -78,6 +78,20 @@ func TestUnprovenIsAVerdict(t *testing.T) {
 	}
 }
 
+// TestOnlyStopsByNow: an end that was planned before its rule was told to stop and never to end is not carried out.
+func TestOnlyStopsByNow(t *testing.T) {
+	for remedy, want := range map[string]bool{"stop": true, "terminate": false} {
+		t.Run(remedy, func(t *testing.T) {
+			j, _ := PlanWorld(worldtest.NewWorld(t, worldtest.Anchor, "rule orphan remedy="+remedy))
+			a := &reconcile.Action{Rule: "orphan", Step: reconcile.StepTerminate, Subject: "sandbox:daytona/s1", Provider: "daytona",
+				Sandbox: "s1"}
+			if _, held := Holds(j.View, a, &Facts{Now: j.View.Now}).Of(reconcile.HeldOnlyReports); held != want {
+				t.Errorf("its end is held: %v, want %v", held, want)
+			}
+		})
+	}
+}
+
 // TestQuarantineEndIsGated: the end of a quarantine is a decision of its own, long after its verdict.
 func TestQuarantineEndIsGated(t *testing.T) {
 	w := worldtest.NewWorld(t, worldtest.Anchor, "proof needed")

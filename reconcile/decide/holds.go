@@ -33,6 +33,7 @@ func Holds(v *view.View, a *reconcile.Action, f *Facts) reconcile.HeldBy {
 		return append(holds, reconcile.Held{Kind: reconcile.HeldQuarantineEnd,
 			Reason: "in quarantine until " + text.Time(a.NextAttempt)})
 	}
+	//guard:stop-only lost
 	if v.P.Rules[a.Rule].Remedy == reconcile.Stop && a.Step == reconcile.StepTerminate && !a.InQuarantine() && !a.Begun() {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldOnlyReports, Reason: "the rule only stops by now"})
 	}

@@ -57,9 +57,14 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 // countHealthy counts the subjects that nothing is found of. What an earlier pass found, and this one could not judge,
 // is still suspected.
 func (p *Plan) countHealthy(j *Judgement) {
-	suspects := map[string]bool{}
+	settled, suspects := map[reconcile.FindingKey]bool{}, map[string]bool{}
+	for _, key := range j.Resolved {
+		settled[key] = true
+	}
 	for key := range j.View.S.Memory.Findings {
-		suspects[key.Subject] = suspects[key.Subject] || !slices.Contains(j.Resolved, key)
+		if !settled[key] {
+			suspects[key.Subject] = true
+		}
 	}
 	for i := range j.Decisions {
 		switch d := &j.Decisions[i]; {

@@ -53,8 +53,8 @@ func (v *View) lostBefore() bool {
 }
 
 // believeTasks ends the doubt that rows are lost when nothing is left that it protects: each sandbox of ours that
-// exists is explained by a row, and there is one. Who deletes a task's row at its end, and
-// its sandbox with it, so needs no operator.
+// exists is explained by a row, and there is one. Who deletes a task's row at its end, and its sandbox with it, so
+// needs no operator.
 func (v *View) believeTasks(subs []reconcile.Subject) {
 	seen := v.Sources[reconcile.SourceTasks]
 	if v.S.Kind != reconcile.Full || v.S.Clock.Empty || !v.lostBefore() || seen.Trusted || !seen.LostRows() {
