@@ -60,11 +60,16 @@ func (q *logQueue) flush(ctx context.Context) {
 	if len(lines) == 0 {
 		return
 	}
-	q.to.post(ctx, &logspb.LogsData{ResourceLogs: []*logspb.ResourceLogs{{
+	cutOff := q.to.post(ctx, &logspb.LogsData{ResourceLogs: []*logspb.ResourceLogs{{
 		Resource: q.resource, ScopeLogs: []*logspb.ScopeLogs{{
 			Scope: &commonpb.InstrumentationScope{Name: scope}, LogRecords: lines,
 		}},
 	}}})
+	if cutOff {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.lines = append(lines, q.lines...)
+	}
 }
 
 // Log is a log whose lines are also sent, with the trace that they belong to.

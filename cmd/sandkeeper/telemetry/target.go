@@ -28,9 +28,15 @@ type target struct {
 	report  *report
 }
 
-// post sends one message, within its time-out. What cannot be sent is reported and lost.
-func (t *target) post(ctx context.Context, m proto.Message) {
-	t.report.note(t.signal, t.try(ctx, m))
+// post sends one message, within its time-out, and reports whether it was cut off because the process ends, so that
+// it has to be sent once more. What cannot be sent is reported and lost.
+func (t *target) post(ctx context.Context, m proto.Message) (cutOff bool) {
+	err := t.try(ctx, m)
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		return true
+	}
+	t.report.note(t.signal, err)
+	return false
 }
 
 func (t *target) try(ctx context.Context, m proto.Message) error {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -263,6 +264,31 @@ func TestACollectorHoldsNothingUp(t *testing.T) {
 				t.Errorf("the log shows the address:\n%s", said.String())
 			}
 		})
+	}
+}
+
+// TestLinesUnderWayAtTheEnd: lines that are being sent when the process ends are sent once more, and not lost.
+func TestLinesUnderWayAtTheEnd(t *testing.T) {
+	c := telemetrytest.NewCollector(t)
+	began, over := make(chan struct{}), make(chan struct{})
+	var requests atomic.Int32
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) > 1 {
+			c.ServeHTTP(w, r)
+			return
+		}
+		close(began)
+		<-over
+	}))
+	t.Cleanup(slow.Close)
+	t.Cleanup(func() { close(over) })
+	tel := startedWith(t, Settings{Endpoint: slow.URL, Send: []string{"logs"}, Getenv: variables()})
+	tel.last = time.Minute
+	tel.Log(slog.New(slog.NewTextHandler(io.Discard, nil))).Info("action done")
+	<-began
+	tel.Close()
+	if n := len(c.Lines()); n != 1 {
+		t.Errorf("%d lines came, want the one", n)
 	}
 }
 
