@@ -107,9 +107,10 @@ var places = []place{
 	{pattern: "examples/*", ours: []string{"reconcile", "providers", "providers/entry", "client"}, never: databases},
 	{pattern: "docs/site", never: databases}, // reads texts, knows nothing of ours
 	{pattern: "test/raced", never: effects},
-	{pattern: "test/scale", ours: []string{"store/pgtest"}}, // measures the program from outside
-	{pattern: "test/vendors"},                               // tests alone, of the program and of the simulators
-	{pattern: "test/platforms"},                             // tests alone, of the program on real platforms' tables
+	{pattern: "test/scale", ours: []string{"store/pgtest", "test/scale/bare"}}, // measures the program from outside
+	{pattern: "test/scale/bare"},                                               // reads what a pass reads, knows nothing of ours
+	{pattern: "test/vendors"},                                                  // tests alone, of the program and of the simulators
+	{pattern: "test/platforms"},                                                // tests alone, of the program on real platforms' tables
 }
 
 // databases are the ways to a database that only store and cmd know.

@@ -21,6 +21,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/test/scale/bare"
 )
 
 // The size of the world that a pass is measured on. What the benchmark prints and what
@@ -215,66 +216,20 @@ func (w *benchWorld) heap(b *testing.B) uint64 {
 	}
 }
 
-// bareRowsSQL is what anybody would write to read the live tasks with their newest events.
-const bareRowsSQL = `
-SELECT t.id::text, t.status, t.sandbox_id, t.conversation_id, t.created_at, t.updated_at, t.started_at, t.deadline_at,
-       t.timeout_seconds, t.retry_count, t.max_retries, t.error_message, t.xmin::text,
-       e.started, e.activity, e.heartbeat, e.waiting, e.finished
-FROM tasks t LEFT JOIN LATERAL (
-    SELECT max(created_at) FILTER (WHERE event_type = 'agent.started') AS started,
-           max(created_at) FILTER (WHERE event_type <> 'agent.heartbeat') AS activity,
-           max(created_at) FILTER (WHERE event_type = 'agent.heartbeat') AS heartbeat,
-           max(created_at) FILTER (WHERE event_type = 'agent.waiting') AS waiting,
-           max(created_at) FILTER (WHERE event_type = 'agent.completed') AS finished
-    FROM sandbox_events e WHERE e.sandbox_id = t.sandbox_id
-) e ON true
-WHERE t.status IN ('pending', 'assigned', 'claiming', 'running')`
-
 // bareRows reads the same rows and keeps nothing.
 func (w *benchWorld) bareRows(b *testing.B) {
 	b.Helper()
-	rows, err := w.db.Query(context.Background(), bareRowsSQL)
+	n, err := bare.Rows(context.Background(), w.db)
 	check(b, err)
-	n := 0
-	for rows.Next() {
-		_, err := rows.Values()
-		check(b, err)
-		n++
-	}
-	check(b, rows.Err())
 	if n != benchTasks {
 		b.Fatalf("bare read got %d rows", n)
 	}
 }
 
-// A bareItem has the fields of a listed sandbox that anybody would decode.
-type bareItem struct {
-	ID, Name, State, DesiredState, Snapshot, Target, ErrorReason string
-	Labels                                                       map[string]string
-	ToolboxProxyURL                                              string `json:"toolboxProxyUrl"`
-	CreatedAt, UpdatedAt, LastActivityAt                         time.Time
-}
-
 func (w *benchWorld) barePages(b *testing.B) {
 	b.Helper()
-	n, cursor := 0, ""
-	for {
-		resp, err := http.Get(w.url + "/api/sandbox?cursor=" + cursor)
-		check(b, err)
-		var page struct {
-			Items      []bareItem
-			NextCursor *string
-		}
-		text, err := io.ReadAll(resp.Body)
-		check(b, err)
-		resp.Body.Close()
-		check(b, json.Unmarshal(text, &page))
-		n += len(page.Items)
-		if page.NextCursor == nil {
-			break
-		}
-		cursor = *page.NextCursor
-	}
+	n, err := bare.Pages(context.Background(), w.url)
+	check(b, err)
 	if n != benchTasks {
 		b.Fatalf("bare listing got %d sandboxes", n)
 	}

@@ -35,7 +35,7 @@ func main() {
 // run is the measuring process; bare and serve are the processes that it starts of itself.
 func run(ctx context.Context, args []string) error {
 	if len(args) == 3 && args[0] == "bare" {
-		return bare(ctx, args[1], args[2])
+		return bareReads(ctx, args[1], args[2])
 	}
 	if len(args) > 0 && args[0] == "serve" {
 		return serve(ctx, args[1:])

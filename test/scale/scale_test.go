@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/test/scale/bare"
 )
 
 var update = flag.Bool("update", false, "write what the pages say from bench.json")
@@ -86,7 +88,7 @@ func TestProvider(t *testing.T) {
 	p := &provider{tasks: make([]string, 2*pageSize+50), ended: map[int]time.Time{}}
 	server := httptest.NewServer(p.routes())
 	defer server.Close()
-	if n, err := barePages(t.Context(), server.URL); n != len(p.tasks) || err != nil {
+	if n, err := bare.Pages(t.Context(), server.URL); n != len(p.tasks) || err != nil {
 		t.Errorf("pages hold %d, %v; want %d", n, err, len(p.tasks))
 	}
 	ask := func(method, id string) string {
@@ -115,7 +117,7 @@ func TestProvider(t *testing.T) {
 	if got := ask("GET", boxID(7)); !strings.Contains(got, `"statusCode":404`) {
 		t.Errorf("after its end: %s", got)
 	}
-	n, err := barePages(t.Context(), server.URL)
+	n, err := bare.Pages(t.Context(), server.URL)
 	if n != len(p.tasks)-1 || err != nil || p.stats.Deletes != 1 || p.stats.Gets != 4 || p.stats.Lists != 6 {
 		t.Errorf("%d listed, %v, %+v", n, err, p.stats)
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/test/scale/bare"
 )
 
 // pageSize is the largest page that Daytona gives.
@@ -253,6 +255,6 @@ func startProvider(ctx context.Context, args ...string) (*runningProvider, error
 }
 
 func (p *runningProvider) stats(ctx context.Context) (s stats, err error) {
-	err = getJSON(ctx, p.url+"/stats", &s)
+	err = bare.JSON(ctx, p.url+"/stats", &s)
 	return s, err
 }
