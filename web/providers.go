@@ -74,10 +74,13 @@ func priceCell(p reconcile.ProviderPolicy) cell {
 	if least, most := p.PriceRange(); least < most {
 		c.Text = fmt.Sprintf("$%.2f–%.2f /h", least, most)
 	} else if most > 0 {
-		c.Text = fmt.Sprintf("$%.2f /h", most)
+		c.Text = hourly(most)
 	}
 	return c
 }
+
+// hourly is what a sandbox costs an hour.
+func hourly(usd float64) string { return fmt.Sprintf("$%.2f /h", usd) }
 
 // listed is when a trusted listing was made last.
 func (s *model) listed(listing reconcile.SourceSeen) cell {

@@ -266,7 +266,7 @@ func (l *life) price(b *reconcile.SandboxSeen) cell {
 	}
 	switch {
 	case usd > 0:
-		return cell{Text: fmt.Sprintf("$%.2f /h", usd)}
+		return cell{Text: hourly(usd)}
 	case p.Priced():
 		return priceCell(p)
 	}

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"fmt"
-
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -82,7 +80,7 @@ func (s *model) boxRow(b *reconcile.SandboxSeen) row {
 	}
 	price := cell{}
 	if usd := s.policy.Providers[b.Provider].PriceOf(b.Template, ""); usd > 0 {
-		price = cell{Text: fmt.Sprintf("$%.2f /h", usd), Num: true}
+		price = cell{Text: hourly(usd), Num: true}
 	}
 	return row{Key: text.Plain("sandbox "+b.Ref.String(), mostName), Cells: []cell{
 		sandboxCell(b.Provider, b.ID), state, taskCell(b.Task), named(b.Template), {ID: text.Plain(b.Name, mostName)}, age,

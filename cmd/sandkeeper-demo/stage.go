@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -156,10 +155,8 @@ const (
 // prepareProgram finds the program, and writes its config with an address for the page.
 func (s *demoStage) prepareProgram(ctx context.Context, path string) (err error) {
 	address := demoAddress
-	if l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address); err != nil {
+	if vacant(ctx, address) == "" {
 		address = anyAddress
-	} else if err := l.Close(); err != nil {
-		return fmt.Errorf("free the address of the page: %w", err)
 	}
 	if path == "" {
 		if path, err = findProgram(ctx, s.dir); err != nil {

@@ -74,7 +74,7 @@ func (s *demoStage) startAlertmanager(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address := s.addressNear(ctx, "127.0.0.1:9093")
+	address := addressNear(ctx, "127.0.0.1:9093")
 	return s.startWatcher(ctx, alertmanagerNames, address, "Alertmanager: the alerts, grouped and inhibited",
 		"--config.file="+file, "--storage.path="+filepath.Join(s.dir, "alertmanager"),
 		"--web.listen-address="+address, "--cluster.listen-address=", "--log.level=warn")
@@ -103,7 +103,7 @@ func (s *demoStage) startPrometheus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	address := s.addressNear(ctx, "127.0.0.1:9090")
+	address := addressNear(ctx, "127.0.0.1:9090")
 	return s.startWatcher(ctx, prometheusNames, address, "Prometheus: /alerts shows each rule, with the times it waits",
 		"--config.file="+file, "--storage.tsdb.path="+filepath.Join(s.dir, "prometheus"),
 		"--web.listen-address="+address, "--log.level=warn")
@@ -175,12 +175,17 @@ func hostOf(address string) string {
 }
 
 // addressNear is this address, or another one of the machine where somebody is there already.
-func (s *demoStage) addressNear(ctx context.Context, address string) string {
-	for _, try := range []string{address, anyAddress} {
-		if l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", try); err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
+func addressNear(ctx context.Context, address string) string {
+	// What is started where nothing is free says why it cannot.
+	return cmp.Or(vacant(ctx, address), vacant(ctx, anyAddress), address)
+}
+
+// vacant is the address, with its port, where nobody is there; "" where somebody is.
+func vacant(ctx context.Context, address string) string {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return ""
 	}
-	return address // what is started there says why it cannot
+	defer l.Close()
+	return l.Addr().String()
 }

@@ -21,7 +21,7 @@ func (g *Ledger) Trends(ctx context.Context, slot time.Duration, slots int) (rec
 	var moved []slotMoves
 	open := 0
 	err = g.inSnapshot(ctx, func(tx pgx.Tx) error {
-		past := pastPasses{first: now}
+		var past pastPasses
 		since := now.Add(-time.Duration(slots) * slot)
 		within := pgx.StrictNamedArgs{"from": since, "now": now}
 		span := each("trend_span", within, scanPast, func(p pastPasses) { past = p })

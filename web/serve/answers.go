@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -26,11 +27,16 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 	}
 	made, err := s.printer.print(r.Context(), &now, s.process(), r.URL.Query().Get("part") == "live")
 	if err != nil {
-		s.Log.ErrorContext(r.Context(), "page not made", "err", err)
-		http.Error(w, "the page could not be made, the log says why", http.StatusInternalServerError)
+		s.notMade(w, r, err)
 		return
 	}
 	made.send(w, r, status)
+}
+
+// notMade answers in the place of a page that could not be made.
+func (s *site) notMade(w http.ResponseWriter, r *http.Request, err error) {
+	s.Log.ErrorContext(r.Context(), "page not made", "err", err)
+	http.Error(w, "the page could not be made, the log says why", http.StatusInternalServerError)
 }
 
 // process is who shows the page, as it is now.
@@ -63,16 +69,23 @@ type answer struct {
 	page   templ.Component
 }
 
+// rendered is a page as it is sent. The views clean what others wrote. Words that are ours, but come from the ledger,
+// end here.
+func rendered(ctx context.Context, page templ.Component) ([]byte, error) {
+	var out bytes.Buffer
+	if err := page.Render(ctx, &out); err != nil {
+		return nil, err
+	}
+	return bytes.Map(text.Lined, out.Bytes()), nil
+}
+
 // html writes a page once it is whole: half a page would look like a calm one.
 func (s *site) html(w http.ResponseWriter, r *http.Request, a answer) {
-	var out bytes.Buffer
-	if err := a.page.Render(r.Context(), &out); err != nil {
-		s.Log.ErrorContext(r.Context(), "page not made", "err", err)
-		http.Error(w, "the page could not be made, the log says why", http.StatusInternalServerError)
+	body, err := rendered(r.Context(), a.page)
+	if err != nil {
+		s.notMade(w, r, err)
 		return
 	}
-	// The views clean what others wrote. Words that are ours, but come from the ledger, end here.
-	body := bytes.Map(text.Lined, out.Bytes())
 	if a.status == http.StatusOK && knows(w, r, body) {
 		w.WriteHeader(http.StatusNotModified)
 		return

@@ -54,10 +54,8 @@ var parameters = map[string]parameter{
 }
 
 var (
-	parts  = []string{"cursor", "limit"}
-	worlds = []string{"cursor", "limit", "sort", "state", "text"}
-	sorted = []string{"cursor", "limit", "sort", "state", "text", "provider"}
-	boxes  = []string{"cursor", "limit", "state", "text", "provider"}
+	parts = []string{"cursor", "limit"}
+	boxes = []string{"cursor", "limit", "state", "text", "provider"}
 )
 
 // sortable says which list has which columns.
@@ -80,10 +78,11 @@ var operations = map[string]operation{
 	"GET /api/v1/actions": {says: "Actions, newest first", answers: api.List[api.Action]{},
 		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "step", "outcome", "author", "pass", "text"}},
 	"GET /api/v1/actions/{id}": {says: "One action", answers: api.Action{}},
-	"GET /api/v1/tasks":        {says: "Tasks, by id", answers: api.List[api.Task]{}, query: worlds},
-	"GET /api/v1/tasks/{id}":   {says: "All that is known of a task", answers: api.History{}},
+	"GET /api/v1/tasks": {says: "Tasks, by id", answers: api.List[api.Task]{},
+		query: []string{"cursor", "limit", "sort", "state", "text"}},
+	"GET /api/v1/tasks/{id}": {says: "All that is known of a task", answers: api.History{}},
 	"GET /api/v1/sandboxes": {says: "Sandboxes, by provider and id", answers: api.List[api.Sandbox]{},
-		query: sorted},
+		query: []string{"cursor", "limit", "sort", "state", "text", "provider"}},
 	"GET /api/v1/sandboxes/{provider}/{id}": {says: "All that is known of a sandbox",
 		answers: api.History{}},
 	"GET /api/v1/passes":     {says: "Passes, newest first", answers: api.List[api.Pass]{}, query: parts},

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web"
 )
 
@@ -51,11 +50,11 @@ func press(ctx context.Context, now *web.Reading, with web.Process, live bool) (
 	if live {
 		page = web.Live(now, with)
 	}
-	var out, packed bytes.Buffer
-	if err := page.Render(ctx, &out); err != nil {
+	body, err := rendered(ctx, page)
+	if err != nil {
 		return printed{}, fmt.Errorf("make the first page: %w", err)
 	}
-	body := bytes.Map(text.Lined, out.Bytes()) // as html does
+	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
 	_, _ = zip.Write(body) // into memory
 	_ = zip.Close()
