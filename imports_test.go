@@ -51,9 +51,10 @@ var places = []place{
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none
 	// Pure: no context, no clock, no I/O.
 	{pattern: "reconcile/view", ours: []string{"reconcile"}, never: effects, not: impure},
-	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
-	{pattern: "reconcile/backtest", ours: []string{"reconcile", "reconcile/view", "reconcile/decide"}, never: effects, not: impure},
-	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/view", "reconcile/decide"}, never: effects},
+	{pattern: "reconcile/rules", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
+	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/view", "reconcile/rules"}, never: effects, not: impure},
+	{pattern: "reconcile/backtest", ours: []string{"reconcile", "reconcile/view", "reconcile/rules", "reconcile/decide"}, never: effects, not: impure},
+	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/view", "reconcile/rules", "reconcile/decide"}, never: effects},
 	{pattern: "reconcile/guards"}, // reads code, knows none
 	// Support for tests: a whole world around the passes.
 	{pattern: "reconcile/worldtest", ours: []string{"reconcile"}, never: effects},

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // finishedLingering finds the sandbox of a finished task that lives on past its keep-alive.
 // The time counts from the last activity: workers live on and users continue.
-func finishedLingering(v *view.View, s *reconcile.Subject) result {
+func finishedLingering(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkEnded || t.State == reconcile.TaskStopped {
 		return apart(v, s, "completed and failed tasks are")
@@ -21,14 +21,14 @@ func finishedLingering(v *view.View, s *reconcile.Subject) result {
 		return healthyResult(reconcile.FirstOf(v.LeftWords(s), "it is over and no sandbox of it is left"))
 	}
 	//guard:lingering-kept harm
-	if kept := keptUntil(v, t); t.AsOf.Before(kept) {
-		return result{suspect: "kept alive until " + text.Time(kept)}
+	if kept := KeptUntil(v, t); t.AsOf.Before(kept) {
+		return Result{Suspect: "kept alive until " + text.Time(kept)}
 	}
-	after := threshold(v, "finished-lingering", s)
+	after := After(v, "finished-lingering", s)
 	idle, by := idle(v, s, b)
 	clock := fmt.Sprintf("last activity %s ago by %s, limit %s", text.Duration(idle), by, text.Duration(after))
 	if idle < after {
-		return result{suspect: t.Status + ", " + clock}
+		return Result{Suspect: t.Status + ", " + clock}
 	}
 	status := string(t.State)
 	if t.Status != status {
@@ -47,18 +47,18 @@ func finishedLingering(v *view.View, s *reconcile.Subject) result {
 			"(a provider's activity, events, "+
 			"keep_alive_until or activity_at)")
 	}
-	return result{
-		found: true, due: true, sandbox: b, holds: boxUnsure(b), report: blind, reason: reason,
-		evidence: []reconcile.Evidence{
+	return Result{
+		Found: true, Due: true, Sandbox: b, Holds: boxUnsure(b), Report: blind, Reason: reason,
+		Evidence: []reconcile.Evidence{
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + clock},
 			boxSeenAs(b),
 		},
 	}
 }
 
-// keptUntil is until when the row may keep its sandbox: what it asks for, and no longer after the task was over than
+// KeptUntil is until when the row may keep its sandbox: what it asks for, and no longer after the task was over than
 // the limit allows.
-func keptUntil(v *view.View, t *reconcile.Task) time.Time {
+func KeptUntil(v *view.View, t *reconcile.Task) time.Time {
 	over := t.AsOf.Sub(reconcile.Latest(t.UpdatedAt, t.StateSince, t.EndedAt))
 	if t.UpdatedAt.IsZero() && t.StateSince.IsZero() && t.EndedAt.IsZero() {
 		over = 0

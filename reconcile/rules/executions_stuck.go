@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // executionsStuck finds a sandbox that says it runs while what it was asked to run stays
 // queued. Where executions are served one after another, those behind a running one wait
 // rightly. Activity newer than the first look that saw it queued vetoes it.
-func executionsStuck(v *view.View, s *reconcile.Subject) result {
+func executionsStuck(v *view.View, s *reconcile.Subject) Result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:queue-replaced harm
@@ -45,35 +45,35 @@ func queueless(v *view.View, s *reconcile.Subject) string {
 	return "no sandbox of it whose executions were measured"
 }
 
-func judgeQueue(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
+func judgeQueue(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) Result {
 	saw := sawQueued(v, b)
 	if len(saw) == 0 {
-		return result{needsProbe: true,
-			suspect: "executions are queued, as was seen too long ago or soon after it was resumed"}
+		return Result{NeedsProbe: true,
+			Suspect: "executions are queued, as was seen too long ago or soon after it was resumed"}
 	}
 	first, last := saw[0], saw[len(saw)-1]
 	waits := last.Executions.QueuedFor
 	//guard:queue-active harm
 	if v.ActiveSince(s, first.At) {
-		return result{needsProbe: true,
-			suspect: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
+		return Result{NeedsProbe: true,
+			Suspect: fmt.Sprintf("%s queued for %s, but its worker was active after that was first seen",
 				executions(last.Executions.Queued), text.Duration(waits))}
 	}
-	after := threshold(v, "executions-stuck", s)
+	after := After(v, "executions-stuck", s)
 	//guard:queue-twice harm
 	if len(saw) < 2 || waits < after {
-		return result{needsProbe: true, suspect: fmt.Sprintf("%s queued for %s of %s, seen %s",
+		return Result{NeedsProbe: true, Suspect: fmt.Sprintf("%s queued for %s of %s, seen %s",
 			executions(last.Executions.Queued), text.Duration(waits), text.Duration(after), times(len(saw)))}
 	}
-	out := result{
-		found: true, due: true, sandbox: b, needsProbe: true, holds: explainedElsewhere(v, s, b),
-		since: v.Now.Sub(last.At) + waits,
-		reason: fmt.Sprintf("sandbox %s says %s but runs nothing: %s queued, the oldest for %s, limit %s",
+	out := Result{
+		Found: true, Due: true, Sandbox: b, NeedsProbe: true, Holds: explainedElsewhere(v, s, b),
+		Since: v.Now.Sub(last.At) + waits,
+		Reason: fmt.Sprintf("sandbox %s says %s but runs nothing: %s queued, the oldest for %s, limit %s",
 			b.ID, b.Raw, executions(last.Executions.Queued), text.Duration(waits), text.Duration(after)),
-		evidence: []reconcile.Evidence{boxSeenAs(b)},
+		Evidence: []reconcile.Evidence{boxSeenAs(b)},
 	}
 	for _, m := range saw {
-		out.evidence = append(out.evidence, reconcile.Evidence{Source: b.Provider, At: m.At, Fact: fmt.Sprintf(
+		out.Evidence = append(out.Evidence, reconcile.Evidence{Source: b.Provider, At: m.At, Fact: fmt.Sprintf(
 			"%s queued, none runs, the oldest waits for %s", executions(m.Executions.Queued),
 			text.Duration(m.Executions.QueuedFor))})
 	}

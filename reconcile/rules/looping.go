@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -11,11 +11,11 @@ import (
 
 // looping finds a task whose attempts end again and again: failed, requeued or recreated. It
 // is reported, and nobody requeues it any more.
-func looping(v *view.View, s *reconcile.Subject) result {
+func looping(v *view.View, s *reconcile.Subject) Result {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return apart(v, s, "live tasks are")
 	}
-	n, loops := attemptsEnded(v, s)
+	n, loops := AttemptsEnded(v, s)
 	if !loops {
 		return no(v, func() string {
 			p := v.P.Rules["looping"]
@@ -25,12 +25,12 @@ func looping(v *view.View, s *reconcile.Subject) result {
 	attempts, window := s.Seen.Attempts, v.P.Rules["looping"].Window
 	first, last := attempts[len(attempts)-n], attempts[len(attempts)-1]
 	cause, because := v.Cause(s)
-	return result{
-		found: true, due: true, report: true, since: v.Now.Sub(first),
-		reason: reconcile.Joined(fmt.Sprintf(
+	return Result{
+		Found: true, Due: true, Report: true, Since: v.Now.Sub(first),
+		Reason: reconcile.Joined(fmt.Sprintf(
 			"%d attempts ended without success within %s, the last %s ago; it is not requeued again",
 			n, text.Duration(window), text.Duration(v.Now.Sub(last))), cause),
-		evidence: append([]reconcile.Evidence{
+		Evidence: append([]reconcile.Evidence{
 			{Source: "ledger", At: last, Fact: "attempts ended at " + stamps(attempts[len(attempts)-n:])},
 			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("status %s, attempt %d of %d",
 				s.Task.Status, s.Task.Attempts, s.Task.MaxAttempts)},
@@ -38,9 +38,9 @@ func looping(v *view.View, s *reconcile.Subject) result {
 	}
 }
 
-// attemptsEnded is how often the task's attempts ended without success within the rule's window,
+// AttemptsEnded is how often the task's attempts ended without success within the rule's window,
 // and whether that is too often. While the rule is off it never is.
-func attemptsEnded(v *view.View, s *reconcile.Subject) (int, bool) {
+func AttemptsEnded(v *view.View, s *reconcile.Subject) (int, bool) {
 	if len(s.Seen.Attempts) == 0 {
 		return 0, false
 	}

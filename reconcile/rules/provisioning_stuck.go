@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 // provisioningStuck finds a sandbox that has been coming up for too long. Its task is failed with it only where
 // what is wrong with the sandbox may be held against the task.
-func provisioningStuck(v *view.View, s *reconcile.Subject) result {
+func provisioningStuck(v *view.View, s *reconcile.Subject) Result {
 	kept := healthyResult("no sandbox of it is coming up")
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
@@ -19,28 +19,28 @@ func provisioningStuck(v *view.View, s *reconcile.Subject) result {
 			continue
 		}
 		out := judgeComingUp(v, s, b)
-		if out.found {
+		if out.Found {
 			return out
 		}
-		if kept.suspect == "" {
+		if kept.Suspect == "" {
 			kept = out
 		}
 	}
 	return kept
 }
 
-func judgeComingUp(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
-	after := threshold(v, "provisioning-stuck", s)
+func judgeComingUp(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) Result {
+	after := After(v, "provisioning-stuck", s)
 	//guard:provisioning-recovered P6
 	age := min(v.SandboxAge(*b), v.Observed(reconcile.ListingOf(b.Provider)))
 	if age < after {
-		return result{suspect: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
+		return Result{Suspect: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
 	}
 	if s.LinkState == reconcile.LinkLive && s.Task != nil {
 		//guard:provisioning-alive harm
 		if sign, alive := v.Alive(s.Task); alive {
-			return result{
-				suspect: fmt.Sprintf(
+			return Result{
+				Suspect: fmt.Sprintf(
 					"%s for %s, but its worker was last seen %s ago",
 					b.Raw,
 					text.Duration(age),
@@ -50,13 +50,13 @@ func judgeComingUp(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox)
 		}
 	}
 	cause, because := v.Cause(s)
-	return result{
-		found: true, due: true, sandbox: b, holds: explainedElsewhere(v, s, b),
-		reason: reconcile.Joined(
+	return Result{
+		Found: true, Due: true, Sandbox: b, Holds: explainedElsewhere(v, s, b),
+		Reason: reconcile.Joined(
 			fmt.Sprintf("sandbox %s has been %s for %s, limit %s", b.ID, b.Raw, text.Duration(age), text.Duration(after)),
 			cause, aloneWords(v, s, b),
 		),
-		evidence: append([]reconcile.Evidence{boxSeenAs(b)}, because...),
+		Evidence: append([]reconcile.Evidence{boxSeenAs(b)}, because...),
 	}
 }
 

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // time, no event ever. A sandbox that is still coming up, or that is being set up, is exempt until
 // provisioning-stuck. A proven failure shortens the threshold; an unusable template only
 // names the cause.
-func assignedStale(v *view.View, s *reconcile.Subject) result {
+func assignedStale(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskAssigned {
 		return apart(v, s, "assigned tasks are")
@@ -29,40 +29,40 @@ func assignedStale(v *view.View, s *reconcile.Subject) result {
 	//guard:stale-alive P14
 	if age, alive := v.Alive(t); alive {
 		if !v.Heard(t) {
-			return result{suspect: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
+			return Result{Suspect: fmt.Sprintf("its row was changed %s ago: it is being set up", text.Duration(age))}
 		}
-		return result{suspect: fmt.Sprintf("a worker of it was last seen %s ago, before it was handed out",
+		return Result{Suspect: fmt.Sprintf("a worker of it was last seen %s ago, before it was handed out",
 			text.Duration(age))}
 	}
 	//guard:stale-coming-up harm
 	if b := subjectComingUp(s); b != nil {
-		return result{suspect: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
+		return Result{Suspect: fmt.Sprintf("its sandbox %s is still %s", b.ID, b.Raw)}
 	}
 	//guard:stale-set-up harm
 	if b, ago := beingSetUp(v, s); b != nil {
-		return result{suspect: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
-			"until %s after it was handed out", b.ID, text.Duration(ago), text.Duration(threshold(v, "provisioning-stuck", s)))}
+		return Result{Suspect: fmt.Sprintf("its sandbox %s was active %s ago at the provider: it is being set up, and has "+
+			"until %s after it was handed out", b.ID, text.Duration(ago), text.Duration(After(v, "provisioning-stuck", s)))}
 	}
 	//guard:stale-worker-there harm
 	if worker, at := v.WorkerSeen(s); worker == reconcile.WorkerAlive {
-		return result{needsProbe: true, suspect: fmt.Sprintf("its worker was there %s ago", text.Duration(v.Now.Sub(at)))}
+		return Result{NeedsProbe: true, Suspect: fmt.Sprintf("its worker was there %s ago", text.Duration(v.Now.Sub(at)))}
 	}
 	proof := provenStart(v, s)
-	after := threshold(v, "assigned-stale", s)
+	after := After(v, "assigned-stale", s)
 	if proof.conclusive {
 		after = min(after, proof.after)
 	}
 	age, by := unstartedFor(v, s, proof.conclusive)
 	if age < after {
-		return result{
-			needsLookup: proof.conclusive && v.Unrecorded(s),
-			needsProbe:  v.AsksWorker(s) && age >= v.P.Rules["assigned-stale"].Conclusive,
-			suspect:     fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after)),
+		return Result{
+			NeedsLookup: proof.conclusive && v.Unrecorded(s),
+			NeedsProbe:  v.AsksWorker(s) && age >= v.P.Rules["assigned-stale"].Conclusive,
+			Suspect:     fmt.Sprintf("%s for %s of %s", t.Status, text.Duration(age), text.Duration(after)),
 		}
 	}
 	//guard:stale-maybe-started harm
 	if why := maybeStarted(v, s); why != "" {
-		return result{suspect: why}
+		return Result{Suspect: why}
 	}
 	where, ok := v.Locate(s)
 	var unseen reconcile.HeldBy
@@ -71,14 +71,14 @@ func assignedStale(v *view.View, s *reconcile.Subject) result {
 	}
 	//guard:stale-looked P4
 	if !ok && len(unseen) == 0 {
-		return result{needsLookup: v.CanLook(t), suspect: where}
+		return Result{NeedsLookup: v.CanLook(t), Suspect: where}
 	}
 	out := neverStarted(v, s, where, proof.words, fmt.Sprintf("status %s for %s by %s, limit %s, no start time",
 		t.Status, text.Duration(age), by, text.Duration(after)))
-	out.evidence = append(out.evidence, proof.evidence...)
-	out.conclusive, out.since, out.needsLookup = proof.conclusive, age, !ok && v.CanLook(t)
+	out.Evidence = append(out.Evidence, proof.evidence...)
+	out.Conclusive, out.Since, out.NeedsLookup = proof.conclusive, age, !ok && v.CanLook(t)
 	//guard:stale-unseen P4
-	out.holds = unseen
+	out.Holds = unseen
 	return out
 }
 
@@ -131,13 +131,13 @@ func maybeStarted(v *view.View, s *reconcile.Subject) string {
 	return ""
 }
 
-func neverStarted(v *view.View, s *reconcile.Subject, where, proof, clock string) result {
+func neverStarted(v *view.View, s *reconcile.Subject, where, proof, clock string) Result {
 	t := s.Task
 	cause, because := v.Cause(s)
-	return result{
-		found: true, due: true,
-		reason: strings.Join(reconcile.NonEmpty("worker never started: "+where, proof, cause), "; "),
-		evidence: append([]reconcile.Evidence{
+	return Result{
+		Found: true, Due: true,
+		Reason: strings.Join(reconcile.NonEmpty("worker never started: "+where, proof, cause), "; "),
+		Evidence: append([]reconcile.Evidence{
 			{Source: "tasks", At: t.AsOf, Fact: clock},
 			{Source: "events", At: t.AsOf, Fact: "no event of this worker ever"},
 			{Source: "providers", At: v.Now, Fact: where},
@@ -213,7 +213,7 @@ func busyElsewhere(v *view.View, s *reconcile.Subject) (*reconcile.SeenSandbox, 
 // task was handed out for less time than a sandbox may take to come up: some platforms make the
 // sandbox, install for minutes, and only then write its name into the row.
 func beingSetUp(v *view.View, s *reconcile.Subject) (*reconcile.SeenSandbox, time.Duration) {
-	if age, _ := v.StateAge(s); age >= threshold(v, "provisioning-stuck", s) {
+	if age, _ := v.StateAge(s); age >= After(v, "provisioning-stuck", s) {
 		return nil, 0
 	}
 	for i := range s.Boxes {

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // idleBroken finds a sandbox that says it runs while a real exec or a real file listing in
 // it fails, again and again. Activity newer than the first failed probe vetoes it.
-func idleBroken(v *view.View, s *reconcile.Subject) result {
+func idleBroken(v *view.View, s *reconcile.Subject) Result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:broken-replaced harm
@@ -49,15 +49,15 @@ func probedWords(v *view.View, s *reconcile.Subject) string {
 	return reconcile.FirstOf(words, "no sandbox of it is here")
 }
 
-func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) result {
+func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) Result {
 	p := v.P.Rules["idle-broken"]
 	run := countable(v, b)
 	if len(run) == 0 {
-		return result{needsProbe: true, suspect: "a probe failed soon after it was resumed"}
+		return Result{NeedsProbe: true, Suspect: "a probe failed soon after it was resumed"}
 	}
 	run = sinceStart(v, s, run)
 	if len(run) == 0 {
-		return result{needsProbe: true, suspect: "its probes failed before its worker was started"}
+		return Result{NeedsProbe: true, Suspect: "its probes failed before its worker was started"}
 	}
 	first, last := run[0], run[len(run)-1]
 	if s.Task != nil && s.LinkState == reconcile.LinkLive {
@@ -67,31 +67,31 @@ func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 		}
 		//guard:broken-active harm
 		if !act.IsZero() && s.Task.AsOf.Sub(act) < v.Now.Sub(first.At) {
-			return result{needsProbe: true, suspect: "probes fail, but its worker was active after the first that failed"}
+			return Result{NeedsProbe: true, Suspect: "probes fail, but its worker was active after the first that failed"}
 		}
 	}
 	span := last.At.Sub(first.At)
-	after := threshold(v, "idle-broken", s)
+	after := After(v, "idle-broken", s)
 	//guard:broken-in-a-row harm
 	if len(run) < p.Failures || span < after {
-		return result{needsProbe: true, suspect: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
+		return Result{NeedsProbe: true, Suspect: fmt.Sprintf("%d of %d probes failed over %s of %s: %s",
 			len(run), p.Failures, text.Duration(span), text.Duration(after), last.Detail)}
 	}
 	//guard:broken-by-turns harm
 	if byTurns(v, b) {
-		return result{needsProbe: true, suspect: fmt.Sprintf("%d probes failed, the last: %s; it fails and answers by turns",
+		return Result{NeedsProbe: true, Suspect: fmt.Sprintf("%d probes failed, the last: %s; it fails and answers by turns",
 			len(run), last.Detail)}
 	}
-	out := result{
-		found: true, due: true, sandbox: b, needsProbe: true, since: v.Now.Sub(first.At),
-		holds: append(explainedElsewhere(v, s, b), failsElsewhere(v, b, first.At)...),
-		reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
+	out := Result{
+		Found: true, Due: true, Sandbox: b, NeedsProbe: true, Since: v.Now.Sub(first.At),
+		Holds: append(explainedElsewhere(v, s, b), failsElsewhere(v, b, first.At)...),
+		Reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
 			b.ID, b.Raw, len(run), text.Duration(span), last.Detail),
-		evidence: []reconcile.Evidence{boxSeenAs(b)},
+		Evidence: []reconcile.Evidence{boxSeenAs(b)},
 	}
 	for _, r := range run {
-		out.evidence = append(
-			out.evidence,
+		out.Evidence = append(
+			out.Evidence,
 			reconcile.Evidence{Source: b.Provider, At: r.At, Fact: "probe: " + string(r.Outcome) + ", " + r.Detail},
 		)
 	}

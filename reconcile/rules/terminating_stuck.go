@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // terminatingStuck finds a sandbox that should be gone: its provider accepted to end it long
 // ago, or says since long that it is being deleted. Asking again goes on beside it; this says
 // that asking does not help, with a text for the provider's support.
-func terminatingStuck(v *view.View, s *reconcile.Subject) result {
+func terminatingStuck(v *view.View, s *reconcile.Subject) Result {
 	var waits *reconcile.SeenSandbox
 	var longest time.Duration
 	for i := range s.Boxes {
@@ -25,7 +25,7 @@ func terminatingStuck(v *view.View, s *reconcile.Subject) result {
 	if waits == nil {
 		return healthyResult("no sandbox of it is on its way out")
 	}
-	after := threshold(v, "terminating-stuck", s)
+	after := After(v, "terminating-stuck", s)
 	if longest < after {
 		return no(v, func() string {
 			return fmt.Sprintf("sandbox %s is on its way out for %s, limit %s", waits.ID, text.Duration(longest),
@@ -50,7 +50,7 @@ func leaving(v *view.View, b *reconcile.SeenSandbox) time.Duration {
 	return 0
 }
 
-func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, age time.Duration) result {
+func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, age time.Duration) Result {
 	a := v.Asked[b.Ref]
 	reason := fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper did not ask for it", b.ID, b.Raw, text.Duration(age))
 	evidence := []reconcile.Evidence{boxSeenAs(b)}
@@ -62,9 +62,9 @@ func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandb
 			reconcile.FirstOf(a.Detail, "accepted"))})
 	}
 	evidence = append(evidence, reconcile.Evidence{Source: b.Provider, At: b.AsOf, Fact: supportText(v, b, a, age)})
-	return result{
-		found: true, due: true, report: true, sandbox: b, since: age,
-		reason: reconcile.Joined(reason, subjectWhose(s)), evidence: evidence,
+	return Result{
+		Found: true, Due: true, Report: true, Sandbox: b, Since: age,
+		Reason: reconcile.Joined(reason, subjectWhose(s)), Evidence: evidence,
 	}
 }
 

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // stopIgnored finds a task that a person stopped while its sandbox lives on.
-func stopIgnored(v *view.View, s *reconcile.Subject) result {
+func stopIgnored(v *view.View, s *reconcile.Subject) Result {
 	if s.Task == nil || s.LinkState != reconcile.LinkEnded || s.Task.State != reconcile.TaskStopped {
 		return apart(v, s, "stopped tasks are")
 	}
@@ -17,30 +17,30 @@ func stopIgnored(v *view.View, s *reconcile.Subject) result {
 	if b == nil {
 		return healthyResult(reconcile.FirstOf(v.LeftWords(s), "it was stopped and no sandbox of it is left"))
 	}
-	after := threshold(v, "stop-ignored", s)
+	after := After(v, "stop-ignored", s)
 	age, by := v.StateAge(s)
 	//guard:stop-resumed harm
 	if born := v.Born(*b); b.StableName && !b.CreatedAt.IsZero() && born < age {
-		if grace := max(after, threshold(v, "finished-lingering", s)); born < grace {
-			return result{suspect: fmt.Sprintf("stopped %s ago; "+
+		if grace := max(after, After(v, "finished-lingering", s)); born < grace {
+			return Result{Suspect: fmt.Sprintf("stopped %s ago; "+
 				"the present session of its sandbox began %s ago, and has until %s",
 				text.Duration(age), text.Duration(born), text.Duration(grace))}
 		}
 	}
 	if age < after {
-		return result{suspect: fmt.Sprintf("stopped %s ago, its sandbox has until %s", text.Duration(age),
+		return Result{Suspect: fmt.Sprintf("stopped %s ago, its sandbox has until %s", text.Duration(age),
 			text.Duration(after))}
 	}
-	return result{
-		found: true, due: true, sandbox: b, holds: boxUnsure(b), since: age,
-		reason: fmt.Sprintf(
+	return Result{
+		Found: true, Due: true, Sandbox: b, Holds: boxUnsure(b), Since: age,
+		Reason: fmt.Sprintf(
 			"task %s was stopped %s ago by %s, its sandbox is still %s",
 			s.Task.ID,
 			text.Duration(age),
 			by,
 			b.Raw,
 		),
-		evidence: []reconcile.Evidence{
+		Evidence: []reconcile.Evidence{
 			{
 				Source: "tasks",
 				At:     s.Task.AsOf,

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -17,26 +17,26 @@ const fewestSamples = 3
 // runaway finds a sandbox that works without end, that does nothing while its task runs, or
 // whose memory grows to its limit, all without activity of the worker. It only tells, with
 // what the log speaks of: what is odd for one platform is the daily work of another.
-func runaway(v *view.View, s *reconcile.Subject) result {
-	after := threshold(v, "runaway", s)
+func runaway(v *view.View, s *reconcile.Subject) Result {
+	after := After(v, "runaway", s)
 	if after <= 0 {
 		return healthyResult("it has no threshold")
 	}
-	var kept result
+	var kept Result
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || !b.Owned || b.State != reconcile.SandboxRunning || len(b.Probes.Measurements) == 0 {
 			continue
 		}
 		out := judgeMeasurements(v, s, b, after)
-		if out.found {
+		if out.Found {
 			return out
 		}
-		if kept.suspect == "" {
+		if kept.Suspect == "" {
 			kept = out
 		}
 	}
-	if kept.suspect == "" {
+	if kept.Suspect == "" {
 		return no(v, func() string { return calm(v, s) })
 	}
 	return kept
@@ -64,19 +64,19 @@ type strain struct {
 
 func (t *strain) span() time.Duration { return t.run[len(t.run)-1].At.Sub(t.run[0].At) }
 
-func judgeMeasurements(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) result {
+func judgeMeasurements(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) Result {
 	var met []strain
-	kept := result{}
+	kept := Result{}
 	for _, t := range strains(v, s, b, after) {
 		if len(t.run) == 0 {
 			continue
 		}
 		if v.ActiveSince(s, t.run[0].At) {
-			kept = result{needsProbe: true, suspect: t.what + ", but its worker was active meanwhile"}
+			kept = Result{NeedsProbe: true, Suspect: t.what + ", but its worker was active meanwhile"}
 			continue
 		}
 		if len(t.run) < fewestSamples || t.span() < after {
-			kept = result{needsProbe: true, suspect: fmt.Sprintf("%s over %s of %s, measured %s",
+			kept = Result{NeedsProbe: true, Suspect: fmt.Sprintf("%s over %s of %s, measured %s",
 				t.what, text.Duration(t.span()), text.Duration(after), times(len(t.run)))}
 			continue
 		}
@@ -133,9 +133,9 @@ func leak(run []reconcile.Measurements, after time.Duration) strain {
 }
 
 // boxStrained is the finding of all that was met.
-func boxStrained(b *reconcile.SeenSandbox, met []strain) result {
-	out := result{found: true, due: true, needsProbe: true, report: true, sandbox: b,
-		evidence: []reconcile.Evidence{boxSeenAs(b)}}
+func boxStrained(b *reconcile.SeenSandbox, met []strain) Result {
+	out := Result{Found: true, Due: true, NeedsProbe: true, Report: true, Sandbox: b,
+		Evidence: []reconcile.Evidence{boxSeenAs(b)}}
 	var words, said []string
 	for _, t := range met {
 		words = append(words, fmt.Sprintf("%s for %s, without activity of its worker: likely %s",
@@ -143,15 +143,15 @@ func boxStrained(b *reconcile.SeenSandbox, met []strain) result {
 		for _, m := range t.run {
 			said = reconcile.AppendNew(said, m.Signs...)
 			if e := (reconcile.Evidence{Source: b.Provider, At: m.At,
-				Fact: measurementsText(&m)}); !slices.Contains(out.evidence, e) {
-				out.evidence = append(out.evidence, e)
+				Fact: measurementsText(&m)}); !slices.Contains(out.Evidence, e) {
+				out.Evidence = append(out.Evidence, e)
 			}
 		}
 	}
-	out.reason = reconcile.Joined(append([]string{"sandbox " + b.ID + ": " + words[0]}, words[1:]...)...)
+	out.Reason = reconcile.Joined(append([]string{"sandbox " + b.ID + ": " + words[0]}, words[1:]...)...)
 	if len(said) > 0 {
 		slices.Sort(said)
-		out.reason = reconcile.Joined(out.reason, fmt.Sprintf("its log speaks of %s", strings.Join(said, ", ")))
+		out.Reason = reconcile.Joined(out.Reason, fmt.Sprintf("its log speaks of %s", strings.Join(said, ", ")))
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 
 // overAge finds a sandbox that is older than any sandbox should be, whatever its task does.
 // The row that it leaves behind is sandbox-missing's.
-func overAge(v *view.View, s *reconcile.Subject) result {
+func overAge(v *view.View, s *reconcile.Subject) Result {
 	const none = "there is no maximum age for its class"
 	if !v.Ageing {
 		return healthyResult(none)
 	}
-	after := threshold(v, "over-age", s)
+	after := After(v, "over-age", s)
 	if after <= 0 {
 		return healthyResult(none)
 	}
@@ -25,11 +25,11 @@ func overAge(v *view.View, s *reconcile.Subject) result {
 	}
 	//guard:over-age-anothers live
 	if s.Task != nil && s.LinkState == reconcile.LinkLive && view.BoxAnothers(b, s.Task) {
-		return result{suspect: fmt.Sprintf("sandbox %s is labelled for task %s by now", b.ID, b.Task)}
+		return Result{Suspect: fmt.Sprintf("sandbox %s is labelled for task %s by now", b.ID, b.Task)}
 	}
 	//guard:over-age-further harm
 	if by := v.S.Explained[b.Ref]; by != "" && s.Task == nil {
-		return result{suspect: "a row of " + by + " explains it"}
+		return Result{Suspect: "a row of " + by + " explains it"}
 	}
 	age := v.Born(*b)
 	if age < after {
@@ -37,13 +37,13 @@ func overAge(v *view.View, s *reconcile.Subject) result {
 			return fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age), text.Duration(after))
 		})
 	}
-	return result{
+	return Result{
 		//guard:over-age-explained harm
 		//guard:over-age-unknown harm
-		found: true, due: true, sandbox: b, holds: append(explainedElsewhere(v, s, b), boxUnsure(b)...), since: age - after,
-		reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age),
+		Found: true, Due: true, Sandbox: b, Holds: append(explainedElsewhere(v, s, b), boxUnsure(b)...), Since: age - after,
+		Reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age),
 			text.Duration(after)), subjectWhose(s)),
-		evidence: []reconcile.Evidence{
+		Evidence: []reconcile.Evidence{
 			boxSeenAs(b),
 			{Source: b.Provider, At: b.AsOf, Fact: fmt.Sprintf("%s old, the maximum is %s", text.Duration(age),
 				text.Duration(after))},

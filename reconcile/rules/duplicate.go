@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // duplicate finds a second live sandbox of one task. The others are ended only when the
 // row names one by an id that the provider knows; else it is reported.
-func duplicate(v *view.View, s *reconcile.Subject) result {
+func duplicate(v *view.View, s *reconcile.Subject) Result {
 	if s.Task == nil || s.LinkState != reconcile.LinkLive {
 		return apart(v, s, "live tasks are")
 	}
@@ -26,7 +26,7 @@ func duplicate(v *view.View, s *reconcile.Subject) result {
 	}
 	//guard:duplicate-again harm
 	if b := shownAgain(v, live); b != nil {
-		return result{needsLookup: v.CanLook(s.Task), suspect: "sandbox " + b.ID + " was gone before and is listed again"}
+		return Result{NeedsLookup: v.CanLook(s.Task), Suspect: "sandbox " + b.ID + " was gone before and is listed again"}
 	}
 	live = distinctSandboxes(v, s.Task, live)
 	//guard:duplicate-usual harm
@@ -42,28 +42,28 @@ func duplicate(v *view.View, s *reconcile.Subject) result {
 	if other == nil {
 		other = spare(live, keep)
 	}
-	after := threshold(v, "duplicate", s)
+	after := After(v, "duplicate", s)
 	//guard:duplicate-age harm
 	if age := min(v.Born(*other), v.Born(*keep)); age < after {
-		return result{
-			suspect: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), text.Duration(age),
+		return Result{
+			Suspect: fmt.Sprintf("has %d sandboxes, the younger for %s of %s", len(live), text.Duration(age),
 				text.Duration(after)),
 		}
 	}
-	out := result{
+	out := Result{
 		//guard:duplicate-named harm
 		//guard:duplicate-which harm
-		found: true, due: true, sandbox: other, report: !named || usual > 1, holds: boxUnsure(other),
-		reason: fmt.Sprintf("task has %d live sandboxes: %s", len(live), boxIDs(live)),
-		evidence: []reconcile.Evidence{
+		Found: true, Due: true, Sandbox: other, Report: !named || usual > 1, Holds: boxUnsure(other),
+		Reason: fmt.Sprintf("task has %d live sandboxes: %s", len(live), boxIDs(live)),
+		Evidence: []reconcile.Evidence{
 			{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("the row names sandbox %q", s.Task.Sandbox)},
 		},
 	}
 	if named {
-		out.reason += "; the row names " + keep.ID
+		out.Reason += "; the row names " + keep.ID
 	}
 	for _, b := range live {
-		out.evidence = append(out.evidence, boxSeenAs(b))
+		out.Evidence = append(out.Evidence, boxSeenAs(b))
 	}
 	return out
 }
@@ -112,13 +112,13 @@ func distinctSandboxes(v *view.View, t *reconcile.Task, live []*reconcile.SeenSa
 
 // ownAlone leaves out what the row of another task names: that one is not to end, and must not stand before others.
 func ownAlone(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) []*reconcile.SeenSandbox {
-	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.SeenSandbox) bool { return usedBy(v, t, b) != "" })
+	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.SeenSandbox) bool { return UsedBy(v, t, b) != "" })
 }
 
-// usedBy is the task, of those that are not over, whose row names a sandbox that carries this task's label; "" for
+// UsedBy is the task, of those that are not over, whose row names a sandbox that carries this task's label; "" for
 // none. Nothing ends it then, see the objection used: what is planned all the same would be withdrawn in each pass,
 // and take the place of others in the budgets.
-func usedBy(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) string {
+func UsedBy(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) string {
 	if t == nil || b.CalledBy(t.Sandbox) {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // orphan finds an owned sandbox that no task, live or finished, explains, seen by at least
 // two full passes. What cannot be known is held and shown, never ended.
-func orphan(v *view.View, s *reconcile.Subject) result {
+func orphan(v *view.View, s *reconcile.Subject) Result {
 	if s.Task != nil || v.P.Tasks.None || len(s.Boxes) != 1 {
 		return no(v, func() string {
 			return "only sandboxes that no task explains are judged by this rule; " + subjectExplained(s, v)
@@ -23,46 +23,46 @@ func orphan(v *view.View, s *reconcile.Subject) result {
 		return healthyResult("the sandbox is not here any more, or not proven ours")
 	}
 	if b.State == reconcile.SandboxDeleting && !v.Ending[b.Ref] {
-		return result{suspect: "is being deleted"}
+		return Result{Suspect: "is being deleted"}
 	}
 	//guard:orphan-unread P3
 	if s.LinkState == reconcile.LinkUnread {
-		return result{suspect: "its task was not read"}
+		return Result{Suspect: "its task was not read"}
 	}
 	//guard:orphan-explained harm
 	if by := v.S.Explained[b.Ref]; by != "" {
-		return result{suspect: "a row of " + by + " explains it"}
+		return Result{Suspect: "a row of " + by + " explains it"}
 	}
 	//guard:orphan-spare harm
 	if b.Spare {
-		return result{suspect: "it is a spare of a warm pool, as the config says (owns.spares): it needs no task"}
+		return Result{Suspect: "it is a spare of a warm pool, as the config says (owns.spares): it needs no task"}
 	}
-	after := threshold(v, "orphan", s)
+	after := After(v, "orphan", s)
 	//guard:orphan-age P5
 	//guard:orphan-recovered P6
 	age := min(v.Born(*b), v.Observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
 	if age < after {
-		return result{
-			suspect: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.Born(*b)), text.Duration(after)),
+		return Result{
+			Suspect: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.Born(*b)), text.Duration(after)),
 		}
 	}
 	//guard:orphan-unlabelled harm
 	if what := unlisted(b, v.S.Lookups[b.Ref].Sandbox); what != "" && s.LinkState == reconcile.LinkUnnamed {
-		return result{suspect: "its listing shows no link, and a direct look " + what}
+		return Result{Suspect: "its listing shows no link, and a direct look " + what}
 	}
 	only := onlyReported(v, s, b)
 	evidence := []reconcile.Evidence{boxSeenAs(b), {Source: "tasks", At: v.S.T0, Fact: subjectUnexplained(s, b)}}
 	if group := v.Alike[b.Provider]; group != "" {
 		evidence = append(evidence, reconcile.Evidence{Source: b.Provider, At: b.AsOf, Fact: group})
 	}
-	return result{
-		found: true, sandbox: b, sightings: v.P.Rules["orphan"].Sightings, report: only != "",
+	return Result{
+		Found: true, Sandbox: b, Sightings: v.P.Rules["orphan"].Sightings, Report: only != "",
 		//guard:orphan-unknown-state harm
-		holds: append(orphanHolds(v, s, b), boxUnsure(b)...),
-		reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", subjectUnexplained(s, b), b.Raw,
+		Holds: append(orphanHolds(v, s, b), boxUnsure(b)...),
+		Reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", subjectUnexplained(s, b), b.Raw,
 			boxBegan(b),
 			text.Duration(v.Born(*b))), only),
-		evidence: evidence,
+		Evidence: evidence,
 	}
 }
 

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // deadlineExceeded finds a task that runs longer than its own timeout, or past its own
 // deadline. A deadline that was over before this attempt began is an earlier attempt's.
 // The rule's threshold is the timeout of tasks that have none; 0 means there is none.
-func deadlineExceeded(v *view.View, s *reconcile.Subject) result {
+func deadlineExceeded(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return apart(v, s, "running tasks are")
@@ -24,7 +24,7 @@ func deadlineExceeded(v *view.View, s *reconcile.Subject) result {
 	}
 	limit := t.Timeout
 	if limit <= 0 {
-		limit = threshold(v, "deadline-exceeded", s)
+		limit = After(v, "deadline-exceeded", s)
 	}
 	ran := t.AsOf.Sub(began)
 	ends := v.P.Tasks.DeadlineFails || limit <= 0 || ran < limit // else the timeout says more than the deadline
@@ -35,7 +35,7 @@ func deadlineExceeded(v *view.View, s *reconcile.Subject) result {
 	case limit > 0 && ran >= limit:
 		return subjectOverdue(s, began, ran-limit, fmt.Sprintf("ran %s of %s", text.Duration(ran), text.Duration(limit)))
 	case !t.DeadlineAt.IsZero() && !t.DeadlineAt.After(began) && !t.AsOf.Before(t.DeadlineAt):
-		return result{suspect: "its deadline was over before this attempt began"}
+		return Result{Suspect: "its deadline was over before this attempt began"}
 	}
 	return no(v, func() string { return subjectWithinTime(s, ran, limit) })
 }
@@ -55,15 +55,15 @@ func subjectWithinTime(s *reconcile.Subject, ran, limit time.Duration) string {
 // pastDeadline is the answer on a task that is past its own deadline. What the platform means by that
 // time only the config can say: at some it only orders a queue, at others an idle sandbox is put to
 // sleep then and the task goes on.
-func pastDeadline(v *view.View, s *reconcile.Subject, began time.Time) result {
+func pastDeadline(v *view.View, s *reconcile.Subject, began time.Time) Result {
 	t := s.Task
 	late := t.AsOf.Sub(t.DeadlineAt)
 	out := subjectOverdue(s, began, late, fmt.Sprintf("past its deadline %s by %s", text.Time(t.DeadlineAt),
 		text.Duration(late)))
 	//guard:deadline-meaning harm
-	out.report = !v.P.Tasks.DeadlineFails
-	if out.report {
-		out.reason = reconcile.Joined(out.reason, "reported only: map the column as fails_at where a task has failed by then")
+	out.Report = !v.P.Tasks.DeadlineFails
+	if out.Report {
+		out.Reason = reconcile.Joined(out.Reason, "reported only: map the column as fails_at where a task has failed by then")
 	}
 	return out
 }
@@ -71,17 +71,17 @@ func pastDeadline(v *view.View, s *reconcile.Subject, began time.Time) result {
 // deadlineByLedger times the run by what the ledger saw, when the row does not say when
 // it began. A deadline that was over before the task was certainly in this state may be
 // an earlier attempt's.
-func deadlineByLedger(v *view.View, s *reconcile.Subject) result {
+func deadlineByLedger(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	age, _ := v.StateAge(s)
-	var past result
+	var past Result
 	//guard:deadline-unsure P5
 	if late := t.AsOf.Sub(t.DeadlineAt); !t.DeadlineAt.IsZero() && late >= 0 && late < age {
 		past = pastDeadline(v, s, time.Time{})
 	}
 	limit := t.Timeout
 	if limit <= 0 {
-		limit = threshold(v, "deadline-exceeded", s)
+		limit = After(v, "deadline-exceeded", s)
 	}
 	timed := limit > 0 && s.Known && s.Seen.Status == t.Status
 	ran := v.Since(s.Seen.Since)
@@ -89,7 +89,7 @@ func deadlineByLedger(v *view.View, s *reconcile.Subject) result {
 	//guard:deadline-read harm
 	surely := ran - max(v.P.Quick, reconcile.UsualGap(&v.S.Memory))
 	switch {
-	case past.found && (v.P.Tasks.DeadlineFails || !timed || surely < limit):
+	case past.Found && (v.P.Tasks.DeadlineFails || !timed || surely < limit):
 		return past
 	case !timed:
 		return healthyResult("it has no timeout and no deadline, or its begin was not seen")
@@ -100,12 +100,12 @@ func deadlineByLedger(v *view.View, s *reconcile.Subject) result {
 		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(surely), text.Duration(limit)))
 }
 
-func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, what string) result {
+func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, what string) Result {
 	t := s.Task
-	return result{
-		found: true, due: true, since: max(late, 1), // 0 would mean that it is not known
-		reason: reconcile.Joined("deadline exceeded: "+what, reconcile.LifeLine(t)),
-		evidence: []reconcile.Evidence{
+	return Result{
+		Found: true, Due: true, Since: max(late, 1), // 0 would mean that it is not known
+		Reason: reconcile.Joined("deadline exceeded: "+what, reconcile.LifeLine(t)),
+		Evidence: []reconcile.Evidence{
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, started %s, timeout %s, deadline %s",
 				t.Status, text.Time(began), text.Duration(t.Timeout), text.Time(t.DeadlineAt))},
 		},

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 // whose sandbox is gone or terminal. Paused, archived and suspended are neither. A sign of life
 // inside the heartbeat limit vetoes it. A task that nobody has ever seen with a sandbox may need none:
 // subflows, runs that are started by hand, agents within the platform itself.
-func sandboxMissing(v *view.View, s *reconcile.Subject) result {
+func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State == reconcile.TaskPending || !t.State.Live() {
 		return apart(v, s, "assigned and running tasks are")
@@ -33,24 +33,24 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 		return no(v, func() string { return v.State(s) })
 	}
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxDeleting }) {
-		return result{needsLookup: v.CanLook(t), suspect: v.State(s)} // a list may show for long what is gone
+		return Result{NeedsLookup: v.CanLook(t), Suspect: v.State(s)} // a list may show for long what is gone
 	}
 	//guard:missing-alive P14
 	if age, alive := v.Alive(t); alive {
 		successor := v.Successors != nil && v.CanLook(t)
 		kept := fmt.Sprintf("no sandbox was found, but its worker was last seen %s ago", text.Duration(age))
 		//guard:missing-heir harm
-		return result{needsLookup: successor, suspect: kept}
+		return Result{NeedsLookup: successor, Suspect: kept}
 	}
-	grace := threshold(v, "sandbox-missing", s)
+	grace := After(v, "sandbox-missing", s)
 	//guard:missing-grace P3
 	if age, by := v.StateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
-		return result{suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
+		return Result{Suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
 	}
 	where, ok := v.Locate(s)
 	//guard:missing-looked harm
 	if !ok {
-		return result{needsLookup: v.CanLook(t), suspect: where}
+		return Result{NeedsLookup: v.CanLook(t), Suspect: where}
 	}
 	cause, because := "", []reconcile.Evidence(nil)
 	if !v.Started(s) { // an unusable template explains a start that failed, not a sandbox that ran
@@ -75,11 +75,11 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) result {
 	told, record := v.DeathWords(s)
 	//guard:missing-record-goes-on harm
 	recorded := !goesOn && onRecord(v, s, grace)
-	return result{
-		found: true, due: recorded, notYet: goesOn, holds: holds, needsLookup: v.Unrecorded(s),
-		sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), since: lostFor(v, s),
-		reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
-		evidence: slices.Concat([]reconcile.Evidence{
+	return Result{
+		Found: true, Due: recorded, NotYet: goesOn, Holds: holds, NeedsLookup: v.Unrecorded(s),
+		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
+		Reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
+		Evidence: slices.Concat([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
 		}, record, because),

@@ -1,7 +1,8 @@
-package decide
+package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -11,15 +12,15 @@ import (
 // proven is the answer on a worker that has been silent, or has done nothing, for long enough: found
 // only where something besides the silence agrees. Where nothing can, it is found and held, so that
 // an operator sees it.
-func proven(v *view.View, s *reconcile.Subject, quiet string, found func() result) result {
-	kept := func(why string) result { return result{suspect: quiet + ", " + why} }
+func proven(v *view.View, s *reconcile.Subject, quiet string, found func() Result) Result {
+	kept := func(why string) Result { return Result{Suspect: quiet + ", " + why} }
 	if why := restsElsewhere(v, s); why != "" {
 		return kept("but " + why)
 	}
 	//guard:silent-gone live
 	if v.Judges("sandbox-missing") && nothingHere(v, s) {
 		out := kept("and no sandbox of it is here: that is for sandbox-missing")
-		out.needsLookup = v.CanLook(s.Task)
+		out.NeedsLookup = v.CanLook(s.Task)
 		return out
 	}
 	worker, at := v.WorkerSeen(s)
@@ -27,13 +28,13 @@ func proven(v *view.View, s *reconcile.Subject, quiet string, found func() resul
 	switch {
 	//guard:silent-worker-alive harm
 	case worker == reconcile.WorkerAlive:
-		return result{needsProbe: true, suspect: fmt.Sprintf("%s, but its worker was there %s ago", quiet,
+		return Result{NeedsProbe: true, Suspect: fmt.Sprintf("%s, but its worker was there %s ago", quiet,
 			text.Duration(v.Now.Sub(at)))}
 	case worker == reconcile.WorkerDead:
 		return found()
 	//guard:silent-due harm
 	case !view.TaskDue(s.Task):
-		return result{needsProbe: true, suspect: quiet +
+		return Result{NeedsProbe: true, Suspect: quiet +
 			", but nothing said that its worker would speak by now: its newest sign " +
 			"is of work"}
 	//guard:silent-unproven harm
@@ -45,12 +46,12 @@ func proven(v *view.View, s *reconcile.Subject, quiet string, found func() resul
 
 // unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
 // probed first. Where that says nothing against it, the finding is held.
-func unprovenSilence(v *view.View, s *reconcile.Subject, quiet string, found func() result) result {
+func unprovenSilence(v *view.View, s *reconcile.Subject, quiet string, found func() Result) Result {
 	if mayProbe(v, s) && (!probedSince(v, s) || staleWorker(v, s)) {
-		return result{needsProbe: true, needsLookup: unseen(v, s), suspect: quiet + ": its sandbox is probed first"}
+		return Result{NeedsProbe: true, NeedsLookup: Unseen(v, s), Suspect: quiet + ": its sandbox is probed first"}
 	}
 	out := found()
-	out.holds = append(out.holds, reconcile.Held{Kind: reconcile.HeldSilence,
+	out.Holds = append(out.Holds, reconcile.Held{Kind: reconcile.HeldSilence,
 		Reason: reconcile.FirstOf(silenceWords(v, s), "no probe of its sandbox can be made") +
 			", and only silence speaks against its worker"})
 	return out
@@ -140,4 +141,17 @@ func probedBroken(v *view.View, s *reconcile.Subject) (bool, string) {
 		//guard:silent-by-label harm
 		return (b.Lost() || b.Here && b.State == reconcile.SandboxFailed) && !v.Replaced(s, b)
 	}), ""
+}
+
+// Unseen reports whether a task may have a sandbox that this pass has not looked at: a remedy
+// for the task would leave it alone. Of a sandbox without a link the listing may have lost it.
+func Unseen(v *view.View, s *reconcile.Subject) bool {
+	if s.LinkState == reconcile.LinkUnnamed && len(s.Boxes) == 1 {
+		_, looked := v.S.Lookups[s.Boxes[0].Ref]
+		return !looked
+	}
+	return s.Task != nil && slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool {
+		_, looked := v.S.Lookups[ref]
+		return !looked && !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.Ref == ref })
+	})
 }

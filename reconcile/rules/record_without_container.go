@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 // recordWithoutContainer finds a sandbox that the platform's own registry says is running
 // while nothing runs behind it. It is seen by two full passes at least, some time apart: a
 // container that is just starting looks the same. Ending it repairs the record. A worker that still speaks refutes it.
-func recordWithoutContainer(v *view.View, s *reconcile.Subject) result {
+func recordWithoutContainer(v *view.View, s *reconcile.Subject) Result {
 	b := noContainer(v, s)
 	if b == nil {
 		return healthyResult("no sandbox of it is a record without a container")
@@ -19,17 +19,17 @@ func recordWithoutContainer(v *view.View, s *reconcile.Subject) result {
 	if s.Task != nil && s.LinkState == reconcile.LinkLive {
 		//guard:hollow-alive harm
 		if sign, alive := v.Alive(s.Task); alive {
-			return result{suspect: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker was "+
+			return Result{Suspect: fmt.Sprintf("nothing runs behind the record of sandbox %s, but its worker was "+
 				"last seen %s ago", b.ID, text.Duration(sign))}
 		}
 	}
-	return result{
+	return Result{
 		//guard:hollow-twice harm
-		found: true, sandbox: b, sightings: max(v.P.Rules["record-without-container"].Looks, 2),
-		holds: append(explainedElsewhere(v, s, b), boxUnsure(b)...),
-		reason: reconcile.Joined(fmt.Sprintf("the record of sandbox %s says %s, and nothing runs behind it", b.ID, b.Raw),
+		Found: true, Sandbox: b, Sightings: max(v.P.Rules["record-without-container"].Looks, 2),
+		Holds: append(explainedElsewhere(v, s, b), boxUnsure(b)...),
+		Reason: reconcile.Joined(fmt.Sprintf("the record of sandbox %s says %s, and nothing runs behind it", b.ID, b.Raw),
 			text.Clip(b.Error, 200), subjectWhose(s)),
-		evidence: []reconcile.Evidence{
+		Evidence: []reconcile.Evidence{
 			boxSeenAs(b),
 			{Source: b.Provider, At: b.AsOf, Fact: "the record says " + b.Raw + ", no container answers for it"},
 		},

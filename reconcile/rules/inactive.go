@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // threshold, and a failed probe, or a look at the worker itself, agrees. A worker that waits for a
 // person is not inactive, one whose heartbeats stopped is heartbeat-lost's, and one whose activity
 // cannot be seen is not known to do nothing.
-func inactive(v *view.View, s *reconcile.Subject) result {
+func inactive(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return apart(v, s, "running tasks are")
@@ -23,7 +23,7 @@ func inactive(v *view.View, s *reconcile.Subject) result {
 	if act.IsZero() {
 		return healthyResult("no activity of it can be seen: that there is none says nothing")
 	}
-	after, all := threshold(v, "inactive", s), max(t.AsOf.Sub(act), 0)
+	after, all := After(v, "inactive", s), max(t.AsOf.Sub(act), 0)
 	if all < after {
 		return no(v, func() string {
 			return fmt.Sprintf("last activity %s ago, limit %s", text.Duration(all), text.Duration(after))
@@ -33,30 +33,30 @@ func inactive(v *view.View, s *reconcile.Subject) result {
 	//guard:inactive-ran P5
 	quiet := inactiveFor(v, s, min(all, ran))
 	if quiet < after {
-		return result{suspect: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
+		return Result{Suspect: fmt.Sprintf("inactive for %s, of which only %s count: others were not active either, "+
 			"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
 	}
 	if why := excused(v, s); why != "" {
-		return result{suspect: fmt.Sprintf("inactive for %s, but %s", text.Duration(quiet), why)}
+		return Result{Suspect: fmt.Sprintf("inactive for %s, but %s", text.Duration(quiet), why)}
 	}
-	return proven(v, s, fmt.Sprintf("inactive for %s", text.Duration(quiet)), func() result {
+	return proven(v, s, fmt.Sprintf("inactive for %s", text.Duration(quiet)), func() Result {
 		return foundInactive(v, s, min(all, ran), after)
 	})
 }
 
-func foundInactive(v *view.View, s *reconcile.Subject, quiet, after time.Duration) result {
+func foundInactive(v *view.View, s *reconcile.Subject, quiet, after time.Duration) Result {
 	t := s.Task
 	beats := "no heartbeats are sent here"
 	if beat := view.TaskHeartbeat(t); !beat.IsZero() {
 		beats = "last heartbeat " + text.Time(beat)
 	}
 	did := "last activity " + text.Time(t.Activity())
-	return result{
-		found: true, due: true, needsProbe: true, since: quiet, holds: unknowns(v, s),
-		reason: reconcile.Joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet),
+	return Result{
+		Found: true, Due: true, NeedsProbe: true, Since: quiet, Holds: unknowns(v, s),
+		Reason: reconcile.Joined(fmt.Sprintf("worker is inactive for %s, limit %s: %s", text.Duration(quiet),
 			text.Duration(after), did),
 			beats, v.State(s), silenceWords(v, s)),
-		evidence: []reconcile.Evidence{
+		Evidence: []reconcile.Evidence{
 			{Source: "events", At: t.Activity(), Fact: reconcile.Joined(did, beats)},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.Running)},
 			{Source: "providers", At: v.Now, Fact: reconcile.Joined(reconcile.FirstOf(v.State(s), "no sandbox of it was seen"),
@@ -71,7 +71,7 @@ func foundInactive(v *view.View, s *reconcile.Subject, quiet, after time.Duratio
 // activity may be down, and the one who was active earliest must not be taken for stuck.
 func inactiveFor(v *view.View, s *reconcile.Subject, idle time.Duration) time.Duration {
 	everybody := s.Task.AsOf.Sub(v.LastActive)
-	if v.Actors >= 3 && everybody > threshold(v, "inactive", s)/3 {
+	if v.Actors >= 3 && everybody > After(v, "inactive", s)/3 {
 		//guard:inactive-as-others P6
 		idle -= everybody
 	}

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // awake finds a sandbox that runs although it should rest: its task is parked, or the platform should have put it to
 // sleep by now. It is only told: somebody may be at work in it.
-func awake(v *view.View, s *reconcile.Subject) result {
+func awake(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || t.Outside || t.State.Terminal() {
 		return apart(v, s, "tasks that are not over are")
@@ -20,7 +20,7 @@ func awake(v *view.View, s *reconcile.Subject) result {
 	if why == "" {
 		return no(v, func() string { return "its sandbox may run: " + subjectKind(s) })
 	}
-	after := threshold(v, "awake", s)
+	after := After(v, "awake", s)
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		if !b.Here || !b.Owned || b.State != reconcile.SandboxRunning {
@@ -28,13 +28,13 @@ func awake(v *view.View, s *reconcile.Subject) result {
 		}
 		age := min(rests, v.SandboxAge(*b), v.Observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
 		if age < after {
-			return result{suspect: fmt.Sprintf("sandbox %s is %s for %s of %s, and %s", b.ID, b.Raw, text.Duration(age),
+			return Result{Suspect: fmt.Sprintf("sandbox %s is %s for %s of %s, and %s", b.ID, b.Raw, text.Duration(age),
 				text.Duration(after), why)}
 		}
-		return result{
-			found: true, due: true, report: true, sandbox: b, since: age,
-			reason: fmt.Sprintf("sandbox %s is %s for %s, and %s", b.ID, b.Raw, text.Duration(age), why),
-			evidence: []reconcile.Evidence{
+		return Result{
+			Found: true, Due: true, Report: true, Sandbox: b, Since: age,
+			Reason: fmt.Sprintf("sandbox %s is %s for %s, and %s", b.ID, b.Raw, text.Duration(age), why),
+			Evidence: []reconcile.Evidence{
 				{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, to sleep at %s", t.Status, text.Time(t.SleepsAt))},
 				boxSeenAs(b),
 			},

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // promised another one, a heartbeat or that it waits. Silence alone proves nothing, for platforms'
 // events do not mean what their names say: a failed probe of its sandbox, or a look at the worker
 // itself, has to agree. A worker whose process is gone need not have promised anything.
-func heartbeatLost(v *view.View, s *reconcile.Subject) result {
+func heartbeatLost(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	switch {
 	case t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning:
@@ -33,14 +33,14 @@ func heartbeatLost(v *view.View, s *reconcile.Subject) result {
 	quiet := min(silentFor(v, t), ran, v.ObservedBy(t.Tenant, reconcile.SourceEvents, reconcile.SourceTasks))
 	if quiet <= limit {
 		if all > limit {
-			return result{suspect: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
+			return Result{Suspect: fmt.Sprintf("silent for %s, of which only %s count: others were not heard either, "+
 				"a source was out, or it has not run for longer", text.Duration(all), text.Duration(quiet))}
 		}
 		return no(v, func() string {
 			return fmt.Sprintf("last seen %s ago, limit %s", text.Duration(all), text.Duration(limit))
 		})
 	}
-	return proven(v, s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() result {
+	return proven(v, s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() Result {
 		return foundSilent(v, s, min(all, ran), limit)
 	})
 }
@@ -51,7 +51,7 @@ func silenceLimit(v *view.View, s *reconcile.Subject) time.Duration {
 	if worker, _ := v.WorkerSeen(s); worker == reconcile.WorkerDead {
 		return v.Limit
 	}
-	return max(threshold(v, "heartbeat-lost", s), v.Limit)
+	return max(After(v, "heartbeat-lost", s), v.Limit)
 }
 
 // namedAtRest is the sandbox that the row names, by its id or by its name, and that a direct look
@@ -74,14 +74,14 @@ func namedAtRest(v *view.View, s *reconcile.Subject) *reconcile.Sandbox {
 	return nil
 }
 
-func foundSilent(v *view.View, s *reconcile.Subject, ago, limit time.Duration) result {
+func foundSilent(v *view.View, s *reconcile.Subject, ago, limit time.Duration) Result {
 	t := s.Task
-	return result{
-		found: true, due: true, needsProbe: true, since: ago, holds: unknowns(v, s),
-		reason: reconcile.Joined(fmt.Sprintf("worker fell silent: last seen %s, %s ago, limit %s",
+	return Result{
+		Found: true, Due: true, NeedsProbe: true, Since: ago, Holds: unknowns(v, s),
+		Reason: reconcile.Joined(fmt.Sprintf("worker fell silent: last seen %s, %s ago, limit %s",
 			text.Time(t.LastSeen()), text.Duration(t.AsOf.Sub(v.Sign(t))), text.Duration(limit)),
 			v.State(s), silenceWords(v, s)),
-		evidence: []reconcile.Evidence{
+		Evidence: []reconcile.Evidence{
 			{Source: "events", At: t.LastSeen(), Fact: "newest sign of life of this worker"},
 			{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, %d tasks run", t.Status, v.Running)},
 			{Source: "providers", At: v.Now, Fact: reconcile.Joined(v.State(s), silenceWords(v, s))},

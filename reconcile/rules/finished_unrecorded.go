@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 // finishedUnrecorded finds a task whose worker says that it finished while the row is
 // still live: somebody lost the result. It is reported, and nobody may fail the row.
-func finishedUnrecorded(v *view.View, s *reconcile.Subject) result {
+func finishedUnrecorded(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive {
 		return apart(v, s, "live tasks are")
@@ -34,10 +34,10 @@ func finishedUnrecorded(v *view.View, s *reconcile.Subject) result {
 			return fmt.Sprintf("its worker finished at %s and went on until %s", text.Time(t.Events.Finished), text.Time(went))
 		})
 	}
-	return result{
-		found: true, due: true, report: true, veto: !finishedAndGone(v, s) && !recordOverdue(v, s),
-		reason: "the worker finished at " + text.Time(t.Events.Finished) + ", the row still says " + t.Status,
-		evidence: []reconcile.Evidence{
+	return Result{
+		Found: true, Due: true, Report: true, Veto: !finishedAndGone(v, s) && !recordOverdue(v, s),
+		Reason: "the worker finished at " + text.Time(t.Events.Finished) + ", the row still says " + t.Status,
+		Evidence: []reconcile.Evidence{
 			{Source: "events", At: t.Events.Finished, Fact: "finished event, newer than the last start"},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status},
 		},

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"time"
@@ -7,9 +7,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
-// finds has what finds by each row of [Rules] that is about one subject: a pure function of the
+// Finds has what finds by each row of [reconcile.Rules] that is about one subject: a pure function of the
 // subject and of what the whole fleet says.
-var finds = map[string]func(*view.View, *reconcile.Subject) result{
+var Finds = map[string]func(*view.View, *reconcile.Subject) Result{
 	"finished-unrecorded":      finishedUnrecorded,
 	"assigned-stale":           assignedStale,
 	"sandbox-missing":          sandboxMissing,
@@ -33,54 +33,58 @@ var finds = map[string]func(*view.View, *reconcile.Subject) result{
 	"runaway":                  runaway,
 }
 
-// fleetAnswers has what each row that is about the whole fleet has to do with one subject.
-var fleetAnswers = map[string]func(*view.View, *Judgement, *Decision) (says, why string){
-	"template-unusable": templateAnswer,
-	"systemic":          systemicAnswer,
-	"capacity":          capacityAnswer,
-}
+// A Result is what one rule says of one subject.
+type Result struct {
+	Found       bool
+	Due         bool                   // past the rule's threshold
+	Sandbox     *reconcile.SeenSandbox // the one that it is about; nil for the task
+	Reason      string
+	Evidence    []reconcile.Evidence
+	Suspect     string // suspected, and judged healthy because of this
+	Healthy     string // why it is plainly healthy; only while a view is telling
+	NeedsLookup bool   // wants a direct look before it can say more
+	NeedsProbe  bool   // wants a probe
+	Holds       reconcile.HeldBy
 
-// A result is what one rule says of one subject.
-type result struct {
-	found       bool
-	due         bool                   // past the rule's threshold
-	sandbox     *reconcile.SeenSandbox // the one that it is about; nil for the task
-	reason      string
-	evidence    []reconcile.Evidence
-	suspect     string // suspected, and judged healthy because of this
-	healthy     string // why it is plainly healthy; only while a view is telling
-	needsLookup bool   // wants a direct look before it can say more
-	needsProbe  bool   // wants a probe
-	holds       reconcile.HeldBy
-
-	sightings  int  // how many sightings make it due; 0 means that one look is enough
-	notYet     bool // another look has to come first, however many sightings there were
-	conclusive bool // does not rest on the silence of events
-	veto       bool // forbids every fail and requeue of the row
-	report     bool // never acted on, whatever the remedy
+	Sightings  int  // how many sightings make it due; 0 means that one look is enough
+	NotYet     bool // another look has to come first, however many sightings there were
+	Conclusive bool // does not rest on the silence of events
+	Veto       bool // forbids every fail and requeue of the row
+	Report     bool // never acted on, whatever the remedy
 
 	// how long ago what it finds began: the stop, the deadline, the last sign of life; 0 when not known
-	since time.Duration
+	Since time.Duration
+}
+
+// Wants says what the rule still wants to see.
+func (a *Result) Wants() string {
+	switch {
+	case a.NeedsLookup:
+		return "a direct look has to settle it"
+	case a.NeedsProbe:
+		return "a probe has to settle it"
+	}
+	return ""
 }
 
 // healthyResult is the answer that there is nothing to find, in words that need no numbers.
-func healthyResult(why string) result { return result{healthy: why} }
+func healthyResult(why string) Result { return Result{Healthy: why} }
 
 // no is the answer that there is nothing to find. The words are made only when somebody asks
 // for them: a pass does not pay for them.
-func no(v *view.View, why func() string) result {
+func no(v *view.View, why func() string) Result {
 	if !v.Telling {
-		return result{}
+		return Result{}
 	}
-	return result{healthy: why()}
+	return Result{Healthy: why()}
 }
 
 // apart is the answer on a subject that is not of the kind that the rule judges.
-func apart(v *view.View, s *reconcile.Subject, only string) result {
+func apart(v *view.View, s *reconcile.Subject, only string) Result {
 	if !v.Telling {
-		return result{}
+		return Result{}
 	}
-	return result{healthy: "only " + only + " judged by this rule; " + subjectKind(s)}
+	return Result{Healthy: "only " + only + " judged by this rule; " + subjectKind(s)}
 }
 
 // subjectKind says in words what kind of subject it is.

@@ -1,4 +1,4 @@
-package decide
+package rules
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 
 // pendingStuck finds a task that waits and that nothing picks up, with what may explain it:
 // quotas, templates, how many others run.
-func pendingStuck(v *view.View, s *reconcile.Subject) result {
+func pendingStuck(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskPending {
 		return apart(v, s, "pending tasks are")
 	}
-	after := threshold(v, "pending-stuck", s)
+	after := After(v, "pending-stuck", s)
 	age, by := v.StateAge(s)
 	age = min(age, v.Observed(reconcile.SourceTasks))
 	//guard:pending-due harm
@@ -31,27 +31,27 @@ func pendingStuck(v *view.View, s *reconcile.Subject) result {
 	}
 	//guard:pending-alive P14
 	if sign, alive := v.Alive(t); alive {
-		return result{suspect: fmt.Sprintf("%s for %s, but a worker of it was last seen %s ago",
+		return Result{Suspect: fmt.Sprintf("%s for %s, but a worker of it was last seen %s ago",
 			t.Status, text.Duration(age), text.Duration(sign))}
 	}
 	if b := subjectComingUp(s); b != nil {
-		return result{suspect: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, text.Duration(age), b.ID, b.Raw)}
+		return Result{Suspect: fmt.Sprintf("%s for %s, but its sandbox %s is %s", t.Status, text.Duration(age), b.ID, b.Raw)}
 	}
 	return foundPending(v, s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by,
 		text.Duration(after)))
 }
 
-func foundPending(v *view.View, s *reconcile.Subject, age time.Duration, clock string) result {
+func foundPending(v *view.View, s *reconcile.Subject, age time.Duration, clock string) Result {
 	full, quotas := quotasOf(v, s.Task)
 	cause, because := v.Cause(s)
 	evidence := append([]reconcile.Evidence{
 		{Source: "tasks", At: s.Task.AsOf, Fact: fmt.Sprintf("%s; %d tasks run", clock, v.Running)},
 	}, quotas...)
-	return result{
-		found: true, due: true, since: age,
-		reason: reconcile.Joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, text.Duration(age)), full,
+	return Result{
+		Found: true, Due: true, Since: age,
+		Reason: reconcile.Joined(fmt.Sprintf("nothing picks it up: %s for %s", s.Task.Status, text.Duration(age)), full,
 			cause),
-		evidence: append(evidence, because...),
+		Evidence: append(evidence, because...),
 	}
 }
 
