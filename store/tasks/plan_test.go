@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/store"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // A node is a part of an executed plan as EXPLAIN tells it.
@@ -175,7 +176,7 @@ func BenchmarkLive(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer pool.Close()
-			c, err := Compile(Mapping{Preset: "omoios"}.WithPreset())
+			c, err := Compile(mapping.Mapping{Preset: "omoios"}.WithPreset())
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package tasks
+package mapping
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // noEvents as events.table turns a preset's events off.
@@ -13,7 +14,7 @@ const noEvents = "none"
 
 // Presets are the names that `tasks.preset` may have.
 func Presets() []string {
-	return append([]string{omoiosName, codingAgentName}, append(slices.Sorted(maps.Keys(further)), "none")...)
+	return append([]string{OmoiosName, CodingAgentName}, append(slices.Sorted(maps.Keys(further)), "none")...)
 }
 
 // PresetShape is the class of a preset's platform, "" where nothing is said.
@@ -24,23 +25,24 @@ func PresetShape(name string) string { return further[name].shape }
 // agents of coding-agent are command lines, and the platform's own last steps are git and npm.
 func WorkerCommand(preset string) string {
 	switch preset {
-	case omoiosName:
+	case OmoiosName:
 		return "pgrep -f '[c]laude_sandbox_worker.py'"
-	case codingAgentName:
+	case CodingAgentName:
 		return "pgrep -f '[c]laude|[c]odex|[c]opilot|[c]ursor-agent|[g]emini|[o]pencode|[g]it |[n]pm '"
 	}
 	return ""
 }
 
+// The presets that other code has to know by name.
 const (
-	omoiosName      = "omoios"
-	codingAgentName = "coding-agent"
+	OmoiosName      = "omoios"
+	CodingAgentName = "coding-agent"
 )
 
 // WithPreset fills in what the mapping leaves open from its preset. What the mapping
 // gives wins key by key; an explicit "" unmaps a column.
 func (m Mapping) WithPreset() Mapping {
-	p := preset(m.Preset)
+	p := Preset(m.Preset)
 	given := m.Columns
 	m.Preset = store.First(m.Preset, "none")
 	if m.Table == "" && m.From == "" {
@@ -56,9 +58,9 @@ func (m Mapping) WithPreset() Mapping {
 	maps.Copy(statuses, m.Statuses)
 	m.Statuses = statuses
 	switch m.Preset {
-	case codingAgentName:
+	case CodingAgentName:
 		m.deriveCodingAgent(given)
-	case omoiosName:
+	case OmoiosName:
 		m.deriveOmoios(given)
 	}
 	m.Fail = m.Fail.over(p.Fail.renamed(p.Columns, m.Columns))
@@ -87,7 +89,7 @@ func (c RowChange) renamed(preset, columns map[string]string) RowChange {
 	for field, was := range preset {
 		value, sets := c.Set[was]
 		is := columns[field]
-		if own := is != "" && is != was && is != columns["status"] && !inParentheses(is); sets && own {
+		if own := is != "" && is != was && is != columns["status"] && !sqltext.InParentheses(is); sets && own {
 			delete(set, was)
 			set[plainName(is)] = strings.ReplaceAll(value, was, operand(is))
 		}
@@ -97,7 +99,7 @@ func (c RowChange) renamed(preset, columns map[string]string) RowChange {
 
 // plainName is a mapped column as fail.set and requeue.set name it.
 func plainName(column string) string {
-	parts, problem := identifier(column)
+	parts, problem := sqltext.Identifier(column)
 	if problem != "" || len(parts) != 1 {
 		return column // what is wrong with it is said when it is compiled
 	}
@@ -131,11 +133,12 @@ func listed[T any](config, preset []T) []T {
 	return slices.Clone(preset)
 }
 
-func preset(name string) Mapping {
+// Preset is a preset's mapping as it is before a config changes it; empty for a name that is none.
+func Preset(name string) Mapping {
 	switch name {
-	case omoiosName:
+	case OmoiosName:
 		return omoios()
-	case codingAgentName:
+	case CodingAgentName:
 		return codingAgent()
 	}
 	if p, known := further[name]; known {

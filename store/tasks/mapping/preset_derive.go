@@ -1,4 +1,4 @@
-package tasks
+package mapping
 
 import (
 	"strings"
@@ -7,11 +7,12 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A special is a state that rows of some statuses have only under a condition.
 type special struct {
-	words []string
+	Words []string
 	where string
 	state reconcile.TaskState
 }
@@ -26,17 +27,17 @@ func (m *Mapping) stateOfStatus(status string, specials ...special) string {
 		}
 	}
 	for _, s := range specials {
-		when(s.words, " AND "+s.where, s.state)
+		when(s.Words, " AND "+s.where, s.state)
 	}
-	for _, state := range taskStates {
+	for _, state := range TaskStates {
 		when(m.Statuses[string(state)], "", state)
 	}
 	return "(CASE" + cases.String() + " END)"
 }
 
-// beside is another table of the platform, in the schema of the task table.
-func (m *Mapping) beside(name string) string {
-	parts, problem := identifier(m.Table)
+// Beside is another table of the platform, in the schema of the task table.
+func (m *Mapping) Beside(name string) string {
+	parts, problem := sqltext.Identifier(m.Table)
 	if problem != "" || len(parts) != 2 {
 		return store.Quoted(name) // what is wrong with the table is said when it is compiled
 	}
@@ -45,7 +46,7 @@ func (m *Mapping) beside(name string) string {
 
 // ofTask is a column of the task table with its table, as another query inside needs it.
 func (m *Mapping) ofTask(column string) string {
-	parts, problem := identifier(m.Table)
+	parts, problem := sqltext.Identifier(m.Table)
 	if problem != "" {
 		return column // what is wrong with the table is said when it is compiled
 	}
@@ -55,10 +56,10 @@ func (m *Mapping) ofTask(column string) string {
 // operand is a mapped column or expression as it stands in another expression; "" when it
 // is neither.
 func operand(text string) string {
-	if inParentheses(text) {
-		return whole(text)
+	if sqltext.InParentheses(text) {
+		return sqltext.Whole(text)
 	}
-	parts, problem := identifier(text)
+	parts, problem := sqltext.Identifier(text)
 	if problem != "" {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package tasks
+package sqltext
 
 import (
 	"fmt"
@@ -12,34 +12,34 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// words are what the names in a user's SQL stand for. The types are given, so that the
+// Words are what the names in a user's SQL stand for. The types are given, so that the
 // server never has to guess them; the time is the statement's own, of the database.
-var words = map[string]string{"now": "statement_timestamp()", "reason": "@reason::text"}
+var Words = map[string]string{"now": "statement_timestamp()", "reason": "@reason::text"}
 
-// An expression is a piece of a user's SQL on its way to a statement.
-type expression struct {
+// An Expression is a piece of a user's SQL on its way to a statement.
+type Expression struct {
 	src     string
 	lead    int // characters before src, which were blank
 	pos     int
 	open    []int // where the parentheses and brackets began that are still open
 	parts   int   // things outside of every parenthesis; one pair of them counts as one
 	out     strings.Builder
-	named   map[string]bool
+	Named   map[string]bool
 	also    map[string]string // names that are known here besides words
-	problem string
+	Problem string
 }
 
-// scanExpression checks that the text is one expression that cannot reach out of the
+// Scan checks that the text is one expression that cannot reach out of the
 // parentheses that it will stand in, and replaces the names in it.
-func scanExpression(sql string) *expression { return scan(sql, nil) }
+func Scan(sql string) *Expression { return scan(sql, nil) }
 
-// scanStatement checks that the text is one statement that changes rows, and replaces the names in it. What is
+// ScanStatement checks that the text is one statement that changes rows, and replaces the names in it. What is
 // changed is up to the config and to the login's grants.
-func scanStatement(sql string) *expression {
+func ScanStatement(sql string) *Expression {
 	e := scan(sql, map[string]string{"id": "@id::text"})
 	first := strings.ToUpper(e.src[:wordLength(e.src)])
-	if e.problem == "" && !slices.Contains(changing, first) {
-		e.problem = "is no statement that changes rows: it begins with none of " + strings.Join(changing, ", ")
+	if e.Problem == "" && !slices.Contains(changing, first) {
+		e.Problem = "is no statement that changes rows: it begins with none of " + strings.Join(changing, ", ")
 	}
 	return e
 }
@@ -47,30 +47,30 @@ func scanStatement(sql string) *expression {
 // changing are the words that a statement of fail.sql may begin with.
 var changing = []string{"INSERT", "UPDATE", "DELETE", "SELECT", "WITH", "CALL"}
 
-func scan(sql string, also map[string]string) *expression {
-	e := &expression{src: strings.TrimSpace(sql), named: map[string]bool{}, also: also}
+func scan(sql string, also map[string]string) *Expression {
+	e := &Expression{src: strings.TrimSpace(sql), Named: map[string]bool{}, also: also}
 	e.lead = utf8.RuneCountInString(sql[:strings.Index(sql, e.src)])
 	if !text.Storable(sql) {
-		e.problem = "is not plain text"
+		e.Problem = "is not plain text"
 		return e
 	}
 	if e.src == "" {
-		e.problem = "is empty"
+		e.Problem = "is empty"
 	}
-	for e.pos < len(e.src) && e.problem == "" {
+	for e.pos < len(e.src) && e.Problem == "" {
 		e.step()
 	}
-	if n := len(e.open); e.problem == "" && n > 0 {
+	if n := len(e.open); e.Problem == "" && n > 0 {
 		e.wrong("has a parenthesis or bracket that is not closed", e.open[n-1])
 	}
 	return e
 }
 
 // SQL is the expression as it goes into parentheses of a statement.
-func (e *expression) SQL() string { return e.out.String() }
+func (e *Expression) SQL() string { return e.out.String() }
 
 // Whole is the expression as it goes anywhere.
-func (e *expression) Whole() string {
+func (e *Expression) Whole() string {
 	if e.enclosed() {
 		return e.SQL()
 	}
@@ -79,22 +79,22 @@ func (e *expression) Whole() string {
 
 // enclosed reports whether one pair of parentheses holds it all: what begins and ends with
 // one may still be two, as (a) OR (b).
-func (e *expression) enclosed() bool { return e.parts == 1 && strings.HasPrefix(e.src, "(") }
+func (e *Expression) enclosed() bool { return e.parts == 1 && strings.HasPrefix(e.src, "(") }
 
-// whole is a user's expression as it goes into another one, its names still in it.
-func whole(text string) string {
-	if e := scanExpression(text); e.problem != "" || e.enclosed() {
+// Whole is a user's expression as it goes into another one, its names still in it.
+func Whole(text string) string {
+	if e := Scan(text); e.Problem != "" || e.enclosed() {
 		return text // a problem is said when it is compiled
 	}
 	return "(" + text + ")"
 }
 
 // wrong notes a problem with its place, counted in characters from 1.
-func (e *expression) wrong(problem string, at int) {
-	e.problem = fmt.Sprintf("%s, at character %d", problem, e.lead+utf8.RuneCountInString(e.src[:at])+1)
+func (e *Expression) wrong(problem string, at int) {
+	e.Problem = fmt.Sprintf("%s, at character %d", problem, e.lead+utf8.RuneCountInString(e.src[:at])+1)
 }
 
-func (e *expression) step() {
+func (e *Expression) step() {
 	c := e.src[e.pos]
 	if len(e.open) == 0 && !isBlank(c) {
 		e.parts++
@@ -114,7 +114,7 @@ func (e *expression) step() {
 }
 
 // sign takes a character that is neither quoted nor part of a word.
-func (e *expression) sign(c byte) {
+func (e *Expression) sign(c byte) {
 	rest := e.src[e.pos:]
 	switch {
 	case c == ';':
@@ -134,7 +134,7 @@ func (e *expression) sign(c byte) {
 // closes are the signs that open what the sign closes.
 var closes = map[byte]byte{')': '(', ']': '['}
 
-func (e *expression) close(c byte) {
+func (e *Expression) close(c byte) {
 	last := len(e.open) - 1
 	if last < 0 || e.src[e.open[last]] != closes[c] {
 		e.wrong(fmt.Sprintf("closes with %c what it did not open with %c", c, closes[c]), e.pos)
@@ -143,14 +143,14 @@ func (e *expression) close(c byte) {
 	e.open = e.open[:last]
 }
 
-func (e *expression) take(n int) {
+func (e *Expression) take(n int) {
 	e.out.WriteString(e.src[e.pos : e.pos+n])
 	e.pos += n
 }
 
 // quoted takes a string or a quoted identifier. A doubled quote ends it and begins it
 // again, which comes to the same.
-func (e *expression) quoted(quote byte) {
+func (e *Expression) quoted(quote byte) {
 	end := strings.IndexByte(e.src[e.pos+1:], quote)
 	if end < 0 {
 		e.wrong("has a quote that is not closed", e.pos)
@@ -159,7 +159,7 @@ func (e *expression) quoted(quote byte) {
 	e.take(end + 2)
 }
 
-func (e *expression) word() {
+func (e *Expression) word() {
 	n := wordLength(e.src[e.pos:])
 	if word := e.src[e.pos : e.pos+n]; strings.EqualFold(word, "e") && strings.HasPrefix(e.src[e.pos+n:], "'") {
 		e.wrong("contains an escape string E'…': write a plain string", e.pos)
@@ -172,7 +172,7 @@ var numeral = regexp.MustCompile(`^(0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|
 
 // number refuses what older servers read as a number with something behind it, which might
 // be an escape string, as 1e1e'…'.
-func (e *expression) number() {
+func (e *Expression) number() {
 	n := len(numeral.FindString(e.src[e.pos:]))
 	if end := e.pos + n; end < len(e.src) && isWordStart(e.src[end]) {
 		e.wrong("has a number that runs into a word", e.pos)
@@ -183,10 +183,10 @@ func (e *expression) number() {
 
 // name replaces @now or @reason. What stands there instead never grows together with what
 // stands before it.
-func (e *expression) name() {
+func (e *Expression) name() {
 	n := wordLength(e.src[e.pos+1:])
 	name := e.src[e.pos+1 : e.pos+1+n]
-	sql, known := words[name]
+	sql, known := Words[name]
 	if !known {
 		sql, known = e.also[name]
 	}
@@ -194,7 +194,7 @@ func (e *expression) name() {
 		e.wrong("names @"+name+": only @reason and @now are known", e.pos)
 		return
 	}
-	e.named[name] = true
+	e.Named[name] = true
 	if e.pos > 0 && !isBlank(e.src[e.pos-1]) && !strings.ContainsRune("(,[", rune(e.src[e.pos-1])) {
 		e.out.WriteByte(' ')
 	}
@@ -216,15 +216,15 @@ func wordLength(text string) int {
 	return n
 }
 
-// inParentheses reports whether a mapped value is an expression and not a column.
-func inParentheses(value string) bool {
+// InParentheses reports whether a mapped value is an expression and not a column.
+func InParentheses(value string) bool {
 	value = strings.TrimSpace(value)
 	return strings.HasPrefix(value, "(") && strings.HasSuffix(value, ")")
 }
 
-// identifier splits schema.table or a column into its parts. Parts may be quoted as in
+// Identifier splits schema.table or a column into its parts. Parts may be quoted as in
 // SQL; one that is not is taken as it stands, also its upper-case letters.
-func identifier(text string) (pgx.Identifier, string) {
+func Identifier(text string) (pgx.Identifier, string) {
 	var parts pgx.Identifier
 	rest := strings.TrimSpace(text)
 	for {

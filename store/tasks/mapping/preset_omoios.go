@@ -1,4 +1,4 @@
-package tasks
+package mapping
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func omoios() Mapping {
 		Statuses: map[string][]string{
 			"pending": {"pending"}, "assigned": {"assigned", "claiming"},
 			// The worker waits in its sandbox while its work is looked at, and goes on with what is found.
-			"running":   append([]string{"running"}, omoiosValidating...),
+			"running":   append([]string{"running"}, OmoiosValidating...),
 			"completed": {"completed", "done"}, "failed": {"failed"}, "stopped": {"cancelled"},
 		},
 		Fail: RowChange{Status: "failed", Set: map[string]string{"error_message": "@reason", "completed_at": "@now"}},
@@ -48,9 +48,9 @@ func omoios() Mapping {
 	}
 }
 
-// omoiosValidating are the statuses of a task whose work is looked at, in a sandbox beside
+// OmoiosValidating are the statuses of a task whose work is looked at, in a sandbox beside
 // its own, or goes on after that.
-var omoiosValidating = []string{
+var OmoiosValidating = []string{
 	"pending_validation", "validating", "needs_revision", "needs_work", "under_review", "validation_in_progress",
 }
 
@@ -70,7 +70,7 @@ func (m *Mapping) deriveOmoios(given map[string]string) {
 	if status == "" {
 		return // what is wrong with it is said when it is compiled
 	}
-	set("sandboxes", "(CASE WHEN validation_enabled OR validation_iteration > 0 OR "+among(status, omoiosValidating)+
+	set("sandboxes", "(CASE WHEN validation_enabled OR validation_iteration > 0 OR "+among(status, OmoiosValidating)+
 		" THEN 2 ELSE 1 END)")
 	if m.Where = strings.TrimSpace(m.Where); m.Where == "" {
 		m.Where, m.Optional = m.autonomous(status), append(m.Optional, "where")
@@ -88,7 +88,7 @@ func (m *Mapping) splitCancelled(status string) {
 		return
 	}
 	m.Columns["state"], m.Split = m.stateOfStatus(status, special{
-		words: m.Statuses["failed"],
+		Words: m.Statuses["failed"],
 		where: "(" + reason + " LIKE 'Task cancelled:%' OR " + reason + " LIKE 'EMERGENCY CANCELLATION:%')",
 		state: reconcile.TaskStopped,
 	}), true
@@ -104,5 +104,5 @@ func (m *Mapping) autonomous(status string) string {
 	}
 	return fmt.Sprintf("CASE WHEN %s THEN NOT EXISTS (SELECT FROM %s AS k JOIN %s AS p ON p.id = k.project_id "+
 		"WHERE k.id = %s AND NOT p.autonomous_execution_enabled) ELSE true END",
-		among(status, pending), m.beside("tickets"), m.beside("projects"), m.ofTask(store.Quoted("ticket_id")))
+		among(status, pending), m.Beside("tickets"), m.Beside("projects"), m.ofTask(store.Quoted("ticket_id")))
 }

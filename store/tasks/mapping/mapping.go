@@ -1,8 +1,10 @@
-package tasks
+package mapping
 
 import (
 	"maps"
 	"slices"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A Mapping says where the tasks are and what their columns and statuses mean: the
@@ -102,46 +104,49 @@ func (e *MappingError) Error() string {
 	return e.Key + ": " + e.Problem + "; " + e.Fix
 }
 
-// A kind is what values of a field are, whatever the column's own type.
-type kind int
+// A Kind is what values of a field are, whatever the column's own type.
+type Kind int
 
+// The kinds: texts, times, lengths of time, whole numbers.
 const (
-	textual kind = iota
-	moment
-	span
-	number
+	Textual Kind = iota
+	Moment
+	Span
+	Number
 )
 
-// A field is one canonical field of a task.
-type field struct {
-	name string
-	kind kind
+// A Field is one canonical field of a task.
+type Field struct {
+	Name string
+	Kind Kind
 }
 
-// taskFields are the fields that a task row may be mapped to, in the order in which they
+// TaskFields are the fields that a task row may be mapped to, in the order in which they
 // are read.
-var taskFields = []field{
-	{"id", textual}, {"status", textual}, {"state", textual}, {"sandbox", textual}, {"provider", textual},
-	{"template", textual}, {"session", textual}, {"worker", textual}, {"error", textual}, {"activity_mark", textual},
-	{"attempt_mark", textual}, {"tenant", textual}, {"trace", textual},
-	{"created_at", moment}, {"assigned_at", moment}, {"started_at", moment}, {"heartbeat_at", moment},
-	{"activity_at", moment}, {"updated_at", moment}, {"deadline_at", moment}, {"keep_alive_until", moment},
-	{"deleted_at", moment}, {"fails_at", moment}, {"state_since", moment}, {"ended_at", moment}, {"due_at", moment},
-	{"sleeps_at", moment}, {"timeout", span}, {"attempts", number}, {"max_attempts", number},
-	{"sandboxes", number},
+var TaskFields = []Field{
+	{"id", Textual}, {"status", Textual}, {"state", Textual}, {"sandbox", Textual}, {"provider", Textual},
+	{"template", Textual}, {"session", Textual}, {"worker", Textual}, {"error", Textual}, {"activity_mark", Textual},
+	{"attempt_mark", Textual}, {"tenant", Textual}, {"trace", Textual},
+	{"created_at", Moment}, {"assigned_at", Moment}, {"started_at", Moment}, {"heartbeat_at", Moment},
+	{"activity_at", Moment}, {"updated_at", Moment}, {"deadline_at", Moment}, {"keep_alive_until", Moment},
+	{"deleted_at", Moment}, {"fails_at", Moment}, {"state_since", Moment}, {"ended_at", Moment}, {"due_at", Moment},
+	{"sleeps_at", Moment}, {"timeout", Span}, {"attempts", Number}, {"max_attempts", Number},
+	{"sandboxes", Number},
 }
 
-// eventFields are the fields that an event may be mapped to.
-var eventFields = []field{{"sandbox", textual}, {"type", textual}, {"at", moment}, {"data", textual}, {"task", textual}}
+// EventFields are the fields that an event may be mapped to.
+var EventFields = []Field{{"sandbox", Textual}, {"type", Textual}, {"at", Moment}, {"data", Textual}, {"task", Textual}}
 
-func isField(fields []field, name string) bool {
-	return slices.ContainsFunc(fields, func(f field) bool { return f.name == name })
+// IsField reports whether one of the fields has the name.
+func IsField(fields []Field, name string) bool {
+	return slices.ContainsFunc(fields, func(f Field) bool { return f.Name == name })
 }
 
-func names(fields []field) []string {
+// Names are the names of the fields, in their order.
+func Names(fields []Field) []string {
 	out := make([]string, 0, len(fields))
 	for _, f := range fields {
-		out = append(out, f.name)
+		out = append(out, f.Name)
 	}
 	return out
 }
@@ -156,4 +161,39 @@ func over(preset, config map[string]string) map[string]string {
 	maps.Copy(merged, config)
 	maps.DeleteFunc(merged, func(_, value string) bool { return value == "" })
 	return merged
+}
+
+// Of are the types that mean a kind.
+func (e *EventMapping) Of(kind string) []EventType {
+	switch kind {
+	case "started":
+		return e.Started
+	case "heartbeat":
+		return e.Heartbeat
+	case "waiting":
+		return e.Waiting
+	}
+	return e.Finished
+}
+
+// PlainTypes are the types that mean a kind whatever else the event holds.
+func (e *EventMapping) PlainTypes(kind string) []string {
+	out := []string{}
+	for _, t := range e.Of(kind) {
+		if t.Where == "" {
+			out = append(out, t.Type)
+		}
+	}
+	return out
+}
+
+// Clashes reports whether an event could be of both.
+func (t EventType) Clashes(other EventType) bool {
+	return t.Type == other.Type && (t.Where == "" || other.Where == "")
+}
+
+// TaskStates are the canonical states in the order of a task's life.
+var TaskStates = []reconcile.TaskState{
+	reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning,
+	reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped, reconcile.TaskParked, reconcile.TaskWaiting,
 }

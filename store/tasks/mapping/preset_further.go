@@ -1,4 +1,4 @@
-package tasks
+package mapping
 
 // A platformPreset is a platform of some class.
 type platformPreset struct {

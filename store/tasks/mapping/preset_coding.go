@@ -1,4 +1,4 @@
-package tasks
+package mapping
 
 import (
 	"fmt"
@@ -64,7 +64,7 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 	}
 	if _, own := given["state"]; !own {
 		m.Columns["state"], m.Split = m.stateOfStatus(status, special{
-			words: running, where: "coalesce(" + sandbox + "::text, '') = ''", state: reconcile.TaskAssigned,
+			Words: running, where: "coalesce(" + sandbox + "::text, '') = ''", state: reconcile.TaskAssigned,
 		}), true
 	}
 }
@@ -73,7 +73,7 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 // status may be the same again before anybody has seen another.
 func (m *Mapping) asked(running string) string {
 	return fmt.Sprintf("(CASE WHEN %s THEN (SELECT count(*) FROM %s AS m WHERE m.task_id = %s AND m.role = 'user') END)",
-		running, m.beside("task_messages"), m.ofTask(store.First(operand(m.Columns["id"]), `"id"`)))
+		running, m.Beside("task_messages"), m.ofTask(store.First(operand(m.Columns["id"]), `"id"`)))
 }
 
 // work is what changes with the work at a task. No time of the row moves while an agent works:
@@ -83,5 +83,5 @@ func (m *Mapping) work(running string) string {
 	return fmt.Sprintf("(CASE WHEN %s THEN concat_ws('/', "+
 		"(SELECT count(*) || '/' || coalesce(sum(octet_length(m.content)), 0) "+
 		"FROM %s AS m WHERE m.task_id = %s), pg_column_size(logs)) END)",
-		running, m.beside("task_messages"), m.ofTask(store.First(operand(m.Columns["id"]), `"id"`)))
+		running, m.Beside("task_messages"), m.ofTask(store.First(operand(m.Columns["id"]), `"id"`)))
 }
