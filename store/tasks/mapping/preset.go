@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
@@ -44,12 +44,12 @@ const (
 func (m Mapping) WithPreset() Mapping {
 	p := Preset(m.Preset)
 	given := m.Columns
-	m.Preset = store.First(m.Preset, "none")
+	m.Preset = reconcile.FirstOf(m.Preset, "none")
 	if m.Table == "" && m.From == "" {
 		m.Table, m.From, m.Key = p.Table, p.From, p.Key
 	}
-	m.Where = store.First(m.Where, p.Where)
-	m.Timezone = store.First(m.Timezone, "UTC")
+	m.Where = reconcile.FirstOf(m.Where, p.Where)
+	m.Timezone = reconcile.FirstOf(m.Timezone, "UTC")
 	m.Columns = over(p.Columns, m.Columns)
 	statuses := maps.Clone(p.Statuses)
 	if statuses == nil {
@@ -80,7 +80,7 @@ func (c RowChange) over(p RowChange) RowChange {
 	if len(c.SQL) > 0 && c.Status == "" {
 		p = RowChange{} // what the statements do is all that is done
 	}
-	return RowChange{Status: store.First(c.Status, p.Status), Set: over(p.Set, c.Set), SQL: listed(c.SQL, p.SQL)}
+	return RowChange{Status: reconcile.FirstOf(c.Status, p.Status), Set: over(p.Set, c.Set), SQL: listed(c.SQL, p.SQL)}
 }
 
 // renamed is a preset's change for a table whose columns have other names than the preset's.
@@ -108,7 +108,7 @@ func plainName(column string) string {
 
 func (e EventMapping) over(p EventMapping) EventMapping {
 	if e.From == "" {
-		e.Table = store.First(e.Table, p.Table)
+		e.Table = reconcile.FirstOf(e.Table, p.Table)
 	}
 	if e.Table == noEvents {
 		return EventMapping{}

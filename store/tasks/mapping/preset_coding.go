@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store"
 )
 
 // codingAgent is the coding-agent template: one table, no events, times without time zone,
@@ -50,7 +49,7 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 		}
 	}
 	updated := operand(m.Columns["updated_at"])
-	set("keep_alive_until", fmt.Sprintf(keptAlive, store.First(updated, "updated_at")))
+	set("keep_alive_until", fmt.Sprintf(keptAlive, reconcile.FirstOf(updated, "updated_at")))
 	status, sandbox := operand(m.Columns["status"]), operand(m.Columns["sandbox"])
 	running := m.Statuses["running"]
 	if status == "" || sandbox == "" || len(running) == 0 {
@@ -73,7 +72,7 @@ func (m *Mapping) deriveCodingAgent(given map[string]string) {
 // status may be the same again before anybody has seen another.
 func (m *Mapping) asked(running string) string {
 	return fmt.Sprintf("(CASE WHEN %s THEN (SELECT count(*) FROM %s AS m WHERE m.task_id = %s AND m.role = 'user') END)",
-		running, m.Beside("task_messages"), m.ofTask(store.First(operand(m.Columns["id"]), `"id"`)))
+		running, m.Beside("task_messages"), m.ofTask(reconcile.FirstOf(operand(m.Columns["id"]), `"id"`)))
 }
 
 // work is what changes with the work at a task. No time of the row moves while an agent works:
@@ -83,5 +82,5 @@ func (m *Mapping) work(running string) string {
 	return fmt.Sprintf("(CASE WHEN %s THEN concat_ws('/', "+
 		"(SELECT count(*) || '/' || coalesce(sum(octet_length(m.content)), 0) "+
 		"FROM %s AS m WHERE m.task_id = %s), pg_column_size(logs)) END)",
-		running, m.Beside("task_messages"), m.ofTask(store.First(operand(m.Columns["id"]), `"id"`)))
+		running, m.Beside("task_messages"), m.ofTask(reconcile.FirstOf(operand(m.Columns["id"]), `"id"`)))
 }
