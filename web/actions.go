@@ -22,7 +22,7 @@ type actionView struct {
 	ID      string
 }
 
-func (s *model) action(a *reconcile.Action) actionView {
+func (s *steps) action(a *reconcile.Action) actionView {
 	v := actionView{
 		Key: text.Plain(a.ID, mostName), ID: text.Plain(a.ID, mostName), What: stepWords(a), Rule: text.Plain(a.Rule,
 			mostName),
@@ -53,7 +53,7 @@ func stepWords(a *reconcile.Action) string {
 }
 
 // outcome is what became of a step, in words.
-func (s *model) outcome(a *reconcile.Action) (level, string) {
+func (s *steps) outcome(a *reconcile.Action) (level, string) {
 	switch a.Outcome {
 	case reconcile.OutcomeDone, reconcile.OutcomeConfirmed:
 		return well, doneWords(a)
@@ -102,7 +102,7 @@ func confirmation(a *reconcile.Action) string {
 	return fmt.Sprintf("confirmed gone %s after the request", text.Coarse(a.ClosedAt.Sub(a.ActedAt)))
 }
 
-func (s *model) accepted(a *reconcile.Action) (level, string) {
+func (s *steps) accepted(a *reconcile.Action) (level, string) {
 	age := s.Now.Sub(a.ActedAt)
 	text := fmt.Sprintf("accepted by the provider %s ago, not confirmed yet", text.Coarse(age))
 	if age >= overdueTerminate {
@@ -111,7 +111,7 @@ func (s *model) accepted(a *reconcile.Action) (level, string) {
 	return busy, text
 }
 
-func (s *model) pending(a *reconcile.Action) string {
+func (s *steps) pending(a *reconcile.Action) string {
 	holds := s.policy.Holds(&s.Controls, a)
 	switch {
 	case a.ClaimedBy != "" && a.ClaimEnds.After(s.Now):

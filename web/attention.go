@@ -26,8 +26,9 @@ const mostAttention = 9
 
 // attention is what an operator should know of, the worst first.
 func (s *model) attention() []item {
-	items := slices.Concat(s.demotedItems(), s.incidentItems(), s.reportedItems(), s.stuckItems(), s.frozenItems(),
-		s.stalledItems(), s.unmappedItems())
+	items := slices.Concat(demotedItems(s.Overview), incidentItems(s.Overview), s.findings.reportedItems(),
+		s.steps.stuckItems(), frozenItems(s.Overview),
+		s.steps.stalledItems(), s.unmappedItems())
 	if left := len(items) - mostAttention; left > 0 {
 		items = append(items[:mostAttention], item{Key: "more", Chip: chip(calm, "more"),
 			Text: said(fmt.Sprintf("And %d more.", left)).to(asking("findings", "state", "due"))})
@@ -35,12 +36,12 @@ func (s *model) attention() []item {
 	return items
 }
 
-func (s *model) demotedItems() []item {
+func demotedItems(o *reconcile.Overview) []item {
 	var items []item
-	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
-		if low := s.Controls.Lowered[rule]; s.demotedBy(rule) {
+	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Modes)) {
+		if low := o.Controls.Lowered[rule]; demotedBy(o, rule) {
 			items = append(items, item{
-				Key: "demoted " + text.Plain(rule, mostName), Chip: chip(bad, "wrong"), When: since(low.At, s.Now),
+				Key: "demoted " + text.Plain(rule, mostName), Chip: chip(bad, "wrong"), When: since(low.At, o.Now),
 				Text: said(rule + " lowered itself and only observes").to(ruleAddress(rule)),
 				Sub:  sentence(capital(text.Plain(low.Reason, mostLine))), Acts: []act{modeAct(rule)},
 			})
@@ -49,18 +50,18 @@ func (s *model) demotedItems() []item {
 	return items
 }
 
-func (s *model) incidentItems() []item {
+func incidentItems(o *reconcile.Overview) []item {
 	var items []item
-	for i := range s.Incidents {
-		in := &s.Incidents[i]
+	for i := range o.Incidents {
+		in := &o.Incidents[i]
 		if !in.ClosedAt.IsZero() {
 			continue
 		}
 		l, state := stateOfIncident(in)
 		items = append(items, item{
 			Key: "incident " + text.Plain(in.ID, mostName), Chip: chip(l, strings.Replace(state, "open", "incident", 1)),
-			Text: said(failureWords(in)).to(address("incidents", in.ID)), When: since(in.FirstSeen, s.Now),
-			Sub:  strings.Join(reconcile.NonEmpty(s.causeWords(in), placeOf(in)), " "),
+			Text: said(failureWords(in)).to(address("incidents", in.ID)), When: since(in.FirstSeen, o.Now),
+			Sub:  strings.Join(reconcile.NonEmpty(causeWords(o, in), placeOf(in)), " "),
 			Acts: actsOfIncident(in),
 		})
 	}
@@ -80,11 +81,11 @@ func actsOfIncident(in *reconcile.Incident) []act {
 }
 
 // reportedItems are findings that nothing here repairs, a few of each rule.
-func (s *model) reportedItems() []item {
+func (s *findings) reportedItems() []item {
 	var items []item
 	shown, left := map[string]int{}, map[string]int{}
-	for _, f := range s.sortedFindings() {
-		if s.folded[f] || s.stateOf(f) != reported {
+	for _, f := range s.sorted() {
+		if s.folded[f] || s.states.of(f) != reported {
 			continue
 		}
 		if shown[f.Rule] == mostOfRule {
@@ -92,7 +93,7 @@ func (s *model) reportedItems() []item {
 			continue
 		}
 		shown[f.Rule]++
-		items = append(items, s.reportedItem(f))
+		items = append(items, reportedItem(s.Overview, f))
 	}
 	for _, rule := range slices.Sorted(maps.Keys(left)) {
 		items = append(items, item{Key: "more " + text.Plain(rule, mostName), Chip: chip(calm, "more"),
@@ -101,22 +102,22 @@ func (s *model) reportedItems() []item {
 	return items
 }
 
-func (s *model) reportedItem(f *reconcile.FindingSeen) item {
+func reportedItem(o *reconcile.Overview, f *reconcile.FindingSeen) item {
 	href := subjectAddress(f.Subject)
 	if href == "" {
 		href = asking("findings", "rule", f.Rule)
 	}
 	return item{
-		Key: "finding " + text.Plain(f.Rule+" "+f.Subject, mostName), Chip: chip(s.levelOf(f), "attention"),
-		Text: said(sentence(capital(text.Plain(f.Reason, mostLine)))).to(href), When: since(f.OpenedAt, s.Now),
-		Sub: strings.TrimSpace(text.Plain(f.Rule, mostName) + " · " + subjectWords(f.Subject) + ". " + s.nextFor(f)),
+		Key: "finding " + text.Plain(f.Rule+" "+f.Subject, mostName), Chip: chip(levelOf(o, f), "attention"),
+		Text: said(sentence(capital(text.Plain(f.Reason, mostLine)))).to(href), When: since(f.OpenedAt, o.Now),
+		Sub: strings.TrimSpace(text.Plain(f.Rule, mostName) + " · " + subjectWords(f.Subject) + ". " + nextFor(o, f)),
 	}
 }
 
 // levelOf is how bad a finding is that nothing here repairs: no task can start without its template.
-func (s *model) levelOf(f *reconcile.FindingSeen) level {
+func levelOf(o *reconcile.Overview, f *reconcile.FindingSeen) level {
 	name := reconcile.TemplateOf(f.Subject, f.Provider)
-	for _, t := range s.Templates {
+	for _, t := range o.Templates {
 		if name != "" && t.Provider == f.Provider && t.Name == name && unusable(t.State) {
 			return bad
 		}
@@ -125,7 +126,7 @@ func (s *model) levelOf(f *reconcile.FindingSeen) level {
 }
 
 // stuckItems are sandboxes that remain although the provider took the request long ago.
-func (s *model) stuckItems() []item {
+func (s *steps) stuckItems() []item {
 	var items []item
 	for i := range s.Open {
 		a := &s.Open[i]
@@ -143,30 +144,30 @@ func (s *model) stuckItems() []item {
 }
 
 // overdue reports whether a terminate was accepted long ago and is not confirmed.
-func (s *model) overdue(a *reconcile.Action) bool {
+func (s *steps) overdue(a *reconcile.Action) bool {
 	return a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeAccepted &&
 		s.Now.Sub(a.ActedAt) >= overdueTerminate
 }
 
-func (s *model) frozenItems() []item {
+func frozenItems(o *reconcile.Overview) []item {
 	var items []item
-	for _, src := range untrusted(s.Sources) {
+	for _, src := range untrusted(o.Sources) {
 		sub := "It holds no finding now; trusted again once it is whole."
-		if n := s.heldBySource(src.Name); n > 0 {
+		if n := heldBySource(o, src.Name); n > 0 {
 			sub = count(n, "finding") + " frozen; trusted again once it is whole."
 		}
 		items = append(items, item{
 			Key: "source " + text.Plain(src.Name, mostName), Chip: chip(warn, "frozen"),
-			Text: said(distrust(&src)).to("sources"), Sub: sub, When: since(src.Since, s.Now),
+			Text: said(distrust(&src)).to("sources"), Sub: sub, When: since(src.Since, o.Now),
 		})
 	}
 	return items
 }
 
-func (s *model) heldBySource(name string) int {
+func heldBySource(o *reconcile.Overview, name string) int {
 	n := 0
-	for i := range s.Findings {
-		f := &s.Findings[i]
+	for i := range o.Findings {
+		f := &o.Findings[i]
 		by, is := f.HeldBy.Of(reconcile.HeldFreeze)
 		n += truth(f.Due && is && by.What == name)
 	}
@@ -174,7 +175,7 @@ func (s *model) heldBySource(name string) int {
 }
 
 // stalledItems are the steps that nothing works at, for one reason each. Those that are on hold are told there.
-func (s *model) stalledItems() []item {
+func (s *steps) stalledItems() []item {
 	by := map[string]int{}
 	for i := range s.Open {
 		waits := s.still[s.Open[i].ID]

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -29,19 +30,19 @@ type falsePositiveView struct {
 const mostFalsePositives = 8
 
 // falsePositives are the newest ones.
-func (s *model) falsePositives() []falsePositiveView {
+func falsePositives(o *reconcile.Overview) []falsePositiveView {
 	var views []falsePositiveView
-	for i := range s.FalsePositives[:min(len(s.FalsePositives), mostFalsePositives)] {
-		views = append(views, s.falsePositive(&s.FalsePositives[i]))
+	for i := range o.FalsePositives[:min(len(o.FalsePositives), mostFalsePositives)] {
+		views = append(views, falsePositiveOf(o.Now, &o.FalsePositives[i]))
 	}
 	return views
 }
 
-func (s *model) falsePositive(v *reconcile.Verdict) falsePositiveView {
+func falsePositiveOf(now time.Time, v *reconcile.Verdict) falsePositiveView {
 	out := falsePositiveView{
 		Key: fmt.Sprintf("%d", v.Number), Rule: text.Plain(v.Rule, mostName), Subject: subjectWords(v.Subject),
-		Saw: sentence(capital(text.Plain(v.FalsePositive, mostLine))), When: ago(v.FalsePositiveAt, s.Now),
-		Verdict: ago(v.At, s.Now),
+		Saw: sentence(capital(text.Plain(v.FalsePositive, mostLine))), When: ago(v.FalsePositiveAt, now),
+		Verdict: ago(v.At, now),
 		Reason:  sentence(capital(text.Plain(v.Reason, mostLine))), After: text.Coarse(v.FalsePositiveAt.Sub(v.At)),
 		Level: calm, Word: "would have been failed", Explain: command("sandkeeper explain %s", v.Task),
 	}
@@ -55,10 +56,10 @@ func (s *model) falsePositive(v *reconcile.Verdict) falsePositiveView {
 }
 
 // unwatched are the rules that acted since they were armed and that nobody watches.
-func (s *model) unwatched() string {
+func unwatched(o *reconcile.Overview) string {
 	var rules []string
-	for _, rule := range slices.Sorted(maps.Keys(s.Tallies)) {
-		if s.Tallies[rule].Verdicts > 0 && !reconcile.Watched(rule) {
+	for _, rule := range slices.Sorted(maps.Keys(o.Tallies)) {
+		if o.Tallies[rule].Verdicts > 0 && !reconcile.Watched(rule) {
 			rules = append(rules, text.Plain(rule, mostName))
 		}
 	}
@@ -66,16 +67,16 @@ func (s *model) unwatched() string {
 }
 
 // demotedBy reports whether the rule was lowered because of its false positives.
-func (s *model) demotedBy(rule string) bool {
-	_, low := s.Controls.Modes[rule]
-	return low && s.Controls.Lowered[rule].Author == reconcile.AuthorSelf
+func demotedBy(o *reconcile.Overview, rule string) bool {
+	_, low := o.Controls.Modes[rule]
+	return low && o.Controls.Lowered[rule].Author == reconcile.AuthorSelf
 }
 
 // demoted is the worst that a janitor can say of itself: it took healthy work for dead.
 func demoted(s *model) (verdict, bool) {
 	var rules []string
 	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
-		if s.demotedBy(rule) {
+		if demotedBy(s.Overview, rule) {
 			rules = append(rules, rule)
 		}
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,14 +39,21 @@ type evidenceLine struct {
 	Block  string // what is too long for a line
 }
 
+// findings are the open ones, with where each stands and which belong to an incident.
+type findings struct {
+	*reconcile.Overview
+	states *states
+	membership
+}
+
 // sortedFindings are the open ones, those that wait for an operator first.
-func (s *model) sortedFindings() []*reconcile.FindingSeen {
+func (s *findings) sorted() []*reconcile.FindingSeen {
 	sorted := make([]*reconcile.FindingSeen, len(s.Findings))
 	for i := range s.Findings {
 		sorted[i] = &s.Findings[i]
 	}
 	slices.SortStableFunc(sorted, func(a, b *reconcile.FindingSeen) int {
-		return cmp.Compare(urgency(s.stateOf(a)), urgency(s.stateOf(b)))
+		return cmp.Compare(urgency(s.states.of(a)), urgency(s.states.of(b)))
 	})
 	return sorted
 }
@@ -57,10 +65,10 @@ func urgency(s state) int {
 	return slices.Index(byUrgency, s)
 }
 
-func (s *model) finding(f *reconcile.FindingSeen) findingView {
+func (s *findings) view(f *reconcile.FindingSeen) findingView {
 	v := findingView{
 		Key: text.Plain(f.Rule+" "+f.Subject, mostName), Rule: text.Plain(f.Rule, mostName), Means: means(f.Rule),
-		Subject: subjectWords(f.Subject), State: s.stateOf(f),
+		Subject: subjectWords(f.Subject), State: s.states.of(f),
 		Reason: sentence(capital(text.Plain(f.Reason, mostLine))), IDs: identities(f),
 		Opened: ago(f.OpenedAt, s.Now), Seen: ago(f.LastSeen, s.Now), Looks: count(f.Sightings, "look"),
 	}
@@ -113,4 +121,18 @@ func identities(f *reconcile.FindingSeen) []identity {
 func subjectWords(subject string) string {
 	of := reconcile.ParseSubject(subject)
 	return text.Plain(strings.TrimSpace(string(of.Type)+" "+of.Within()), mostName)
+}
+
+// dueWords are how many are due and how many of these are held; "" without any.
+func (s *findings) dueWords() string {
+	due, heldOnes := 0, 0
+	for i := range s.Findings {
+		held := s.states.of(&s.Findings[i]) == heldBack
+		due += truth(s.Findings[i].Due && !held)
+		heldOnes += truth(held)
+	}
+	if len(s.Findings) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d due, %d held", due, heldOnes)
 }

@@ -57,7 +57,7 @@ func frameOf(a *Asked, here, title string) frame {
 		f.Nav = navOf(nil, here)
 		return f
 	}
-	s := newScene(&a.Reading.Overview, a.Process.Policy)
+	s := newScene(&a.Reading.Overview, a.Process.Policy, nil)
 	f.Installation, f.Read, f.Nav = text.Plain(s.Installation, mostName), exactly(s.Now), navOf(s, here)
 	for i := range f.Nav {
 		if f.Nav[i].Href == "operators" {
@@ -87,31 +87,31 @@ func navOf(s *model, here string) []navItem {
 	for i := range items {
 		items[i].Here = items[i].Href == here
 		if s != nil {
-			items[i].Count, items[i].Level = s.waitingAt(items[i].Href)
+			items[i].Count, items[i].Level = waitingAt(s.Overview, items[i].Href)
 		}
 	}
 	return items
 }
 
 // waitingAt is how many things a page has that somebody should know of.
-func (s *model) waitingAt(href string) (int, level) {
+func waitingAt(o *reconcile.Overview, href string) (int, level) {
 	switch href {
 	case "incidents":
-		return s.openIncidents(), bad
+		return openIncidents(o), bad
 	case "findings":
-		return total(s.FindingsOpen), calm
+		return total(o.FindingsOpen), calm
 	case "stops":
-		return len(s.holdRows()), warn
+		return len(holdRows(o)), warn
 	case "sources":
-		return len(untrusted(s.Sources)), warn
+		return len(untrusted(o.Sources)), warn
 	}
 	return 0, calm
 }
 
-func (s *model) openIncidents() int {
+func openIncidents(o *reconcile.Overview) int {
 	n := 0
-	for i := range s.Incidents {
-		n += truth(s.Incidents[i].ClosedAt.IsZero())
+	for i := range o.Incidents {
+		n += truth(o.Incidents[i].ClosedAt.IsZero())
 	}
 	return n
 }
@@ -122,7 +122,7 @@ func (a *Asked) modelOf() *model {
 	if a.Reading.Err == nil {
 		o = a.Reading.Overview
 	}
-	return newScene(&o, a.Process.Policy)
+	return newScene(&o, a.Process.Policy, nil)
 }
 
 // countWords are a number of a list that may go on.

@@ -26,10 +26,10 @@ type heldGroup struct {
 const mostSubjects = 20
 
 // heldGroups are the due findings by what holds them, the largest group first.
-func (s *model) heldGroups() []heldGroup {
+func heldGroups(o *reconcile.Overview) []heldGroup {
 	subjects, means, kinds := map[string][]string{}, map[string]string{}, map[string]reconcile.Held{}
-	for i := range s.Findings {
-		f := &s.Findings[i]
+	for i := range o.Findings {
+		f := &o.Findings[i]
 		for _, held := range f.HeldBy {
 			if f.Due {
 				by := text.Plain(held.String(), mostLine)

@@ -50,11 +50,11 @@ type reasonLine struct {
 // mostReasons is how many reasons of an incident are shown.
 const mostReasons = 5
 
-func (s *model) incident(i *reconcile.Incident) incidentView {
+func (s *findings) incident(i *reconcile.Incident) incidentView {
 	v := incidentView{
 		Key: text.Plain(i.ID, mostName), ID: text.Plain(i.ID, mostName), Rule: text.Plain(i.Rule,
 			mostName), Means: means(i.Rule),
-		Where: placeOf(i), Count: failureWords(i), Cause: s.causeOf(i), Error: text.Plain(i.Error, mostLine),
+		Where: placeOf(i), Count: failureWords(i), Cause: causeOf(s.Overview, i), Error: text.Plain(i.Error, mostLine),
 		First: ago(i.FirstSeen, s.Now), Last: ago(i.LastSeen, s.Now), Closed: ago(i.ClosedAt, s.Now),
 		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: evidenceLines(i.Evidence),
 		Affected: command("sandkeeper affected %s", i.ID),
@@ -77,13 +77,13 @@ func between(first, last time.Time) string {
 }
 
 // fold puts the findings of the incident under it.
-func (s *model) fold(v *incidentView, of []*reconcile.FindingSeen) {
+func (s *findings) fold(v *incidentView, of []*reconcile.FindingSeen) {
 	if len(of) == 0 {
 		return
 	}
 	states := map[state]int{}
 	for _, f := range of {
-		states[s.stateOf(f)]++
+		states[s.states.of(f)]++
 	}
 	v.Findings = count(len(of), "open finding") + ": " + stateWords(states)
 	v.Reasons, v.More = reasonLines(of)
@@ -101,11 +101,11 @@ func placeOf(i *reconcile.Incident) string {
 	return strings.Join(words, ", ")
 }
 
-func (s *model) causeOf(i *reconcile.Incident) string {
+func causeOf(o *reconcile.Overview, i *reconcile.Incident) string {
 	if i.Cause == "" {
 		return "No likely cause found: they share nothing that healthy tasks do not."
 	}
-	return capital(s.causeWords(i))
+	return capital(causeWords(o, i))
 }
 
 func stateOfIncident(i *reconcile.Incident) (level, string) {

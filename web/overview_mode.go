@@ -10,8 +10,8 @@ import (
 )
 
 // pausedAll is the pause of everything, if there is one.
-func (s *model) pausedAll() (reconcile.Pause, bool) {
-	for _, p := range s.Controls.Pauses {
+func pausedAll(o *reconcile.Overview) (reconcile.Pause, bool) {
+	for _, p := range o.Controls.Pauses {
 		if p.Scope == "all" {
 			return p, true
 		}
@@ -19,19 +19,25 @@ func (s *model) pausedAll() (reconcile.Pause, bool) {
 	return reconcile.Pause{}, false
 }
 
+// A ruleBook is what each rule may do: by the config, by its proof, and by what operators lowered.
+type ruleBook struct {
+	*reconcile.Overview
+	policy *reconcile.Policy
+}
+
 // onlyObserves reports whether no rule may act. A page that was told of no rule cannot know.
-func (s *model) onlyObserves() bool {
-	for rule, p := range s.policy.Rules {
-		if s.modeOf(rule, p.Mode) == reconcile.Enforce {
+func (r *ruleBook) onlyObserves() bool {
+	for rule, p := range r.policy.Rules {
+		if r.modeOf(rule, p.Mode) == reconcile.Enforce {
 			return false
 		}
 	}
-	return len(s.policy.Rules) > 0
+	return len(r.policy.Rules) > 0
 }
 
 // modeOf is the mode of a rule with what operators lowered.
-func (s *model) modeOf(rule string, config reconcile.Mode) reconcile.Mode {
-	if low, ok := s.Controls.Modes[rule]; ok && lower(low, config) {
+func (r *ruleBook) modeOf(rule string, config reconcile.Mode) reconcile.Mode {
+	if low, ok := r.Controls.Modes[rule]; ok && lower(low, config) {
 		return low
 	}
 	return config
@@ -39,14 +45,14 @@ func (s *model) modeOf(rule string, config reconcile.Mode) reconcile.Mode {
 
 // tempered makes a good verdict say that nothing would be repaired, when that is so: it is no good news then.
 func (s *model) tempered(v verdict) verdict {
-	p, paused := s.pausedAll()
+	p, paused := pausedAll(s.Overview)
 	switch {
 	case v.Level != well && v.Level != busy:
 	case paused:
 		v.Level, v.Word = set, "Paused"
 		v.Sentence += " Nothing is repaired: all acting is paused" + signed(text.Plain(p.Author, mostHolding),
 			text.Plain(p.Reason, mostHolding)) + "."
-	case s.onlyObserves():
+	case s.rules.onlyObserves():
 		v.Level, v.Word = set, "Observe only"
 		v.Sentence += " Nothing is repaired: every rule only observes."
 	}
@@ -56,15 +62,15 @@ func (s *model) tempered(v verdict) verdict {
 // chips are what belongs to the verdict besides its sentence.
 func (s *model) chips() []cell {
 	var out []cell
-	if _, paused := s.pausedAll(); paused {
+	if _, paused := pausedAll(s.Overview); paused {
 		out = append(out, chip(set, "PAUSED").to("stops"))
 	}
-	if s.onlyObserves() {
+	if s.rules.onlyObserves() {
 		out = append(out, chip(set, "OBSERVE ONLY").to("rules"))
 	}
 	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
 		l := set
-		if s.demotedBy(rule) {
+		if demotedBy(s.Overview, rule) {
 			l = bad
 		}
 		out = append(out, chip(l, text.Plain(rule, mostName)+": "+string(s.Controls.Modes[rule])).to(ruleAddress(rule)))

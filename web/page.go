@@ -2,12 +2,9 @@ package web
 
 import (
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/a-h/templ"
 
-	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -77,8 +74,7 @@ func viewOf(r *Reading, shown Process) page {
 		p.past(r, shown)
 		return p
 	}
-	s := newScene(&r.Overview, shown.Policy)
-	s.trends = r.Trends
+	s := newScene(&r.Overview, shown.Policy, r.Trends)
 	p.Verdict, p.Configured = judge(s), !s.Fresh
 	p.Notes = append(p.Notes, notesOf(s, r.Unready)...)
 	if p.Configured {
@@ -97,8 +93,7 @@ func (p *page) past(r *Reading, shown Process) {
 	if r.Past == nil || r.Past.Fresh {
 		return
 	}
-	s := newScene(r.Past, shown.Policy)
-	s.trends = r.Trends
+	s := newScene(r.Past, shown.Policy, r.Trends)
 	p.Past, p.Configured, p.Installation = exactly(s.Now), true, text.Plain(s.Installation, mostName)
 	p.fill(s)
 }
@@ -114,11 +109,11 @@ func configNotes(shown Process) []note {
 
 func (p *page) fill(s *model) {
 	p.Chips = s.chips()
-	p.Strip, p.StripSays = s.strip(), s.stripWords()
+	p.Strip, p.StripSays = passStrip(s.Overview), stripWords(s.Overview)
 	p.Cards = s.cards()
-	p.Attention, p.Hold = s.attention(), s.holdRows()
-	p.Working, p.MoreWork = s.working()
-	p.Providers = s.providers()
+	p.Attention, p.Hold = s.attention(), holdRows(s.Overview)
+	p.Working, p.MoreWork = s.steps.working()
+	p.Providers = s.fleet.grid()
 	p.Templates, _ = s.templateLines()
 	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
 	p.TargetsAre = chip(targetsWord(p.Targets))
@@ -129,7 +124,7 @@ func (p *page) fill(s *model) {
 
 // sleepers are the sandboxes in quarantine.
 func (p *page) sleepers(s *model) {
-	views, n := s.quarantines()
+	views, n := s.steps.quarantines()
 	p.Sleeping = views
 	if left := n - len(views); left > 0 {
 		p.MoreSleep = fmt.Sprintf("And %d more.", left)
@@ -143,11 +138,11 @@ func notesOf(s *model, unready error) []note {
 		notes = append(notes, note{warn, "The ledger is not as this program needs it: " +
 			sentence(text.Plain(unready.Error(), mostLine))})
 	}
-	if p, paused := s.pausedAll(); paused {
+	if p, paused := pausedAll(s.Overview); paused {
 		notes = append(notes, note{set, "All acting is paused" + signed(p.Author, p.Reason) + ", " +
 			until(p.Until, s.Now, "until it is resumed").Text + "."})
 	}
-	if s.policy.Proof.Off() && len(s.policy.Rules) > 0 && !s.onlyObserves() {
+	if s.policy.Proof.Off() && len(s.policy.Rules) > 0 && !s.rules.onlyObserves() {
 		notes = append(notes, note{set, "Rules act unproven: the config says “proof: off”."})
 	}
 	return notes
@@ -163,98 +158,4 @@ func signed(author, reason string) string {
 		out += " (" + text.Plain(reason, mostLine) + ")"
 	}
 	return out
-}
-
-// A fact is one figure with its name.
-type fact struct {
-	Name  string
-	Value string
-	Sub   string
-	Class string // of its line in the chart
-}
-
-// facts are the figures beside the chart of tasks and sandboxes.
-func (s *model) facts() []fact {
-	var facts []fact
-	if n, ok := liveTasks(s.Counts); ok {
-		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(s.Counts), Class: "tasks"})
-	}
-	return append(facts, s.sandboxFacts()...)
-}
-
-// sandboxFacts are of the listings that are trusted: another would show fewer sandboxes than there are, so the last
-// trusted number stands beside them.
-func (s *model) sandboxFacts() []fact {
-	var facts []fact
-	n, listed := ownedSandboxes(s.Counts)
-	words, value := sandboxWords(s.Counts), fmt.Sprint(n)
-	if !listed {
-		value = ""
-	}
-	for _, provider := range unlisted(s.Sources) {
-		name := text.Plain(provider, mostName)
-		value = strings.TrimPrefix(value+" + "+name+" unknown"+s.lastWords(provider), " + ")
-		words = append(words, name+": its listing is not trusted")
-	}
-	if len(words) > 0 {
-		facts = append(facts, fact{Name: "Sandboxes", Value: value, Class: "boxes",
-			Sub: text.Plain(strings.Join(words, "; "), mostLine)})
-	}
-	if others, _ := sum(s.Counts, reconcile.CountForeign); others > 0 {
-		facts = append(facts, fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})
-	}
-	return facts
-}
-
-// lastWords are how many sandboxes a provider had when its listing was trusted last.
-func (s *model) lastWords(provider string) string {
-	counts := s.lastCounts(provider)
-	if n, ok := counts[reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()]; ok {
-		return fmt.Sprintf(", last %d", n)
-	}
-	return ""
-}
-
-// lastCounts are those of the newest full pass of which the provider's listing was trusted; nil when it is not known.
-func (s *model) lastCounts(provider string) map[string]int {
-	var trusted time.Time
-	for _, src := range s.Sources {
-		if src.Name == reconcile.ListingOf(provider) {
-			trusted = src.LastTrusted
-		}
-	}
-	key := reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()
-	for _, p := range s.Passes {
-		if _, counted := p.Counts[key]; counted && !trusted.IsZero() && !p.BeganAt.After(trusted) {
-			return p.Counts
-		}
-	}
-	return s.trendBefore(trusted, key)
-}
-
-// trendBefore are the counts of the newest slot that began before a time and has the key.
-func (s *model) trendBefore(at time.Time, key string) map[string]int {
-	if s.trends == nil || at.IsZero() {
-		return nil
-	}
-	for i := len(s.trends.Slots) - 1; i >= 0; i-- {
-		began := s.trends.From.Add(time.Duration(i) * s.trends.Slot)
-		if _, counted := s.trends.Slots[i].Counts[key]; counted && began.Before(at) {
-			return s.trends.Slots[i].Counts
-		}
-	}
-	return nil
-}
-
-func (s *model) dueWords() string {
-	due, heldOnes := 0, 0
-	for i := range s.Findings {
-		held := s.stateOf(&s.Findings[i]) == heldBack
-		due += truth(s.Findings[i].Due && !held)
-		heldOnes += truth(held)
-	}
-	if len(s.Findings) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d due, %d held", due, heldOnes)
 }

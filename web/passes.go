@@ -19,14 +19,14 @@ type passLine struct {
 	Error   string
 }
 
-func (s *model) passLines(all []reconcile.PassSeen) []passLine {
+func passLines(o *reconcile.Overview, all []reconcile.PassSeen) []passLine {
 	var lines []passLine
 	for _, p := range all {
 		l := passLine{
-			ID: p.ID, Kind: text.Plain(string(p.Kind), mostName), Began: ago(p.BeganAt, s.Now),
+			ID: p.ID, Kind: text.Plain(string(p.Kind), mostName), Began: ago(p.BeganAt, o.Now),
 			Holder: text.Plain(p.Holder, mostName), Error: text.Plain(p.Error, mostLine),
 		}
-		l.Level, l.Outcome = s.passState(&p)
+		l.Level, l.Outcome = passState(o, &p)
 		if !p.EndedAt.IsZero() {
 			l.Took = text.Coarse(p.EndedAt.Sub(p.BeganAt))
 		}
@@ -37,15 +37,15 @@ func (s *model) passLines(all []reconcile.PassSeen) []passLine {
 
 // leads reports whether a pass that has not ended may still be going on: its holder has
 // the lease.
-func (s *model) leads(p *reconcile.PassSeen) bool {
-	return s.Lease.Holder == p.Holder && s.Lease.Until.After(s.Now) && len(s.Passes) > 0 && p.ID == s.Passes[0].ID
+func leads(o *reconcile.Overview, p *reconcile.PassSeen) bool {
+	return o.Lease.Holder == p.Holder && o.Lease.Until.After(o.Now) && len(o.Passes) > 0 && p.ID == o.Passes[0].ID
 }
 
 // passesBy is who makes the passes. Between two of them nobody holds the lease.
-func (s *model) passesBy() string {
-	if s.Lease.Holder == "" {
+func passesBy(o *reconcile.Overview) string {
+	if o.Lease.Holder == "" {
 		return "No replica holds the pass lease right now. That is normal between two passes."
 	}
-	return fmt.Sprintf("%s holds the pass lease for another %s.", text.Plain(s.Lease.Holder, mostName),
-		text.Coarse(s.Lease.Until.Sub(s.Now)))
+	return fmt.Sprintf("%s holds the pass lease for another %s.", text.Plain(o.Lease.Holder, mostName),
+		text.Coarse(o.Lease.Until.Sub(o.Now)))
 }

@@ -9,13 +9,13 @@ import (
 )
 
 // standing says whether a rule may act in enforce, and by what.
-func (s *model) standing(rule string) reconcile.Standing {
-	return s.policy.Standing(&s.Controls, s.Now, rule)
+func (r *ruleBook) standing(rule string) reconcile.Standing {
+	return r.policy.Standing(&r.Controls, r.Now, rule)
 }
 
 // proofWords are what there is to say below the mode of an enforced rule: "" when it is proven.
-func (s *model) proofWords(rule string) string {
-	switch now := s.standing(rule); now.Kind {
+func (r *ruleBook) proofWords(rule string) string {
+	switch now := r.standing(rule); now.Kind {
 	case reconcile.ProofNone:
 		return "held: " + text.Plain(now.Line, mostLine)
 	case reconcile.ProofArmed, reconcile.ProofGrace:
@@ -25,8 +25,8 @@ func (s *model) proofWords(rule string) string {
 }
 
 // proofPair is the line on a rule's page.
-func (s *model) proofPair(rule string) pair {
-	now := s.standing(rule)
+func (r *ruleBook) proofPair(rule string) pair {
+	now := r.standing(rule)
 	by := map[reconcile.ProofKind]string{reconcile.ProofNone: "not proven", reconcile.ProofOff: "not asked for",
 		reconcile.ProofNeedless: "not needed", reconcile.ProofGrace: "not proven, in its time of grace",
 		reconcile.ProofArmed: "not proven, armed"}[now.Kind]
@@ -39,11 +39,11 @@ func (s *model) proofPair(rule string) pair {
 }
 
 // armed is a rule that an operator lets act unproven.
-func (s *model) armed(rule string) requestView {
-	by := s.Controls.Arms[rule]
+func armedRequest(o *reconcile.Overview, rule string) requestView {
+	by := o.Controls.Arms[rule]
 	return requestView{
 		Key: "arm " + text.Plain(rule, mostName), What: text.Plain(rule, mostName) + " armed unproven",
-		Why: text.Plain(by.Reason, mostLine), Author: text.Plain(by.Author, mostName), At: ago(by.At, s.Now),
+		Why: text.Plain(by.Reason, mostLine), Author: text.Plain(by.Author, mostName), At: ago(by.At, o.Now),
 		Until: moment{Text: "until it is revoked"}, Command: command("sandkeeper arm %s --revoke --reason …", rule),
 	}
 }

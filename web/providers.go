@@ -8,23 +8,30 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
+// A fleet is what runs at the providers, as far as their listings are trusted.
+type fleet struct {
+	*reconcile.Overview
+	policy *reconcile.Policy
+	trends *trend
+}
+
 // providers are a line for each: how far it is trusted, what it has, and when it was listed last.
-func (s *model) providers() grid {
+func (f *fleet) grid() grid {
 	g := grid{Heads: []string{"provider", "trust", "running", "other", "of others", "price", "last listing"},
 		Empty: "No provider was listed yet."}
-	for _, name := range s.providerNames() {
-		g.Rows = append(g.Rows, s.providerRow(name))
+	for _, name := range f.providerNames() {
+		g.Rows = append(g.Rows, f.providerRow(name))
 	}
 	return g
 }
 
 // providerNames are those of the config, or, where the page was told none, those of which the ledger knows.
-func (s *model) providerNames() []string {
-	names := s.policy.ProviderNames()
+func (f *fleet) providerNames() []string {
+	names := f.policy.ProviderNames()
 	if len(names) > 0 {
-		return slices.DeleteFunc(names, func(n string) bool { return !s.seen(n) })
+		return slices.DeleteFunc(names, func(n string) bool { return !seenProvider(f.Overview, n) })
 	}
-	for _, src := range s.Sources {
+	for _, src := range f.Sources {
 		if name, ok := reconcile.OfKind(reconcile.SourceListing, src.Name); ok {
 			names = append(names, name)
 		}
@@ -33,13 +40,13 @@ func (s *model) providerNames() []string {
 }
 
 // seen reports whether anything is known of a provider.
-func (s *model) seen(name string) bool {
-	_, counted := s.Counts[reconcile.Count{What: reconcile.CountOwned, Provider: name}.String()]
-	return counted || s.source(reconcile.ListingOf(name)).Name != ""
+func seenProvider(o *reconcile.Overview, name string) bool {
+	_, counted := o.Counts[reconcile.Count{What: reconcile.CountOwned, Provider: name}.String()]
+	return counted || sourceNamed(o, reconcile.ListingOf(name)).Name != ""
 }
 
-func (s *model) source(name string) reconcile.SourceSeen {
-	for _, src := range s.Sources {
+func sourceNamed(o *reconcile.Overview, name string) reconcile.SourceSeen {
+	for _, src := range o.Sources {
 		if src.Name == name {
 			return src
 		}
@@ -47,24 +54,24 @@ func (s *model) source(name string) reconcile.SourceSeen {
 	return reconcile.SourceSeen{}
 }
 
-func (s *model) providerRow(name string) row {
-	listing := s.source(reconcile.ListingOf(name))
+func (f *fleet) providerRow(name string) row {
+	listing := sourceNamed(f.Overview, reconcile.ListingOf(name))
 	r := row{Key: "provider " + text.Plain(name, mostName), Cells: []cell{named(name).to(asking("findings", "provider",
 		name))}}
-	price := priceCell(s.policy.Providers[name])
+	price := priceCell(f.policy.Providers[name])
 	if listing.Name != "" && !listing.Trusted {
-		unknown := cell{Text: "unknown", Num: true, Sub: trimLast(s.lastWords(name))}
+		unknown := cell{Text: "unknown", Num: true, Sub: trimLast(f.lastWords(name))}
 		dash := cell{Text: "–", Num: true}
-		r.Cells = append(r.Cells, chip(warn, "not trusted "+since(listing.Since, s.Now).Text).to("sources"), unknown, dash,
+		r.Cells = append(r.Cells, chip(warn, "not trusted "+since(listing.Since, f.Now).Text).to("sources"), unknown, dash,
 			dash, price,
 			said(sentence(capital(text.Plain(listing.Reason, mostLine)))).below("last trusted "+ago(listing.LastTrusted,
-				s.Now).Text))
+				f.Now).Text))
 		return r
 	}
-	running, other := s.sandboxesOf(name)
-	foreign := s.Counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}.String()]
-	r.Cells = append(r.Cells, s.trust(name, listing), number(running), number(other), number(foreign), price,
-		s.listed(listing))
+	running, other := sandboxesOf(f.Overview, name)
+	foreign := f.Counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}.String()]
+	r.Cells = append(r.Cells, trustCell(f.Overview, name, listing), number(running), number(other), number(foreign), price,
+		listedCell(f.Overview, listing))
 	return r
 }
 
@@ -83,12 +90,12 @@ func priceCell(p reconcile.ProviderPolicy) cell {
 func hourly(usd float64) string { return fmt.Sprintf("$%.2f /h", usd) }
 
 // listed is when a trusted listing was made last.
-func (s *model) listed(listing reconcile.SourceSeen) cell {
-	at := latest(listing.LastTrusted, s.LastFull)
+func listedCell(o *reconcile.Overview, listing reconcile.SourceSeen) cell {
+	at := latest(listing.LastTrusted, o.LastFull)
 	if at.IsZero() {
 		return cell{Text: "never"}
 	}
-	c := when(ago(at, s.Now))
+	c := when(ago(at, o.Now))
 	c.Sub = "complete"
 	return c
 }
@@ -101,8 +108,8 @@ func trimLast(words string) string {
 }
 
 // trust is how far a provider is trusted besides its listing, which is.
-func (s *model) trust(name string, listing reconcile.SourceSeen) cell {
-	if probes := s.source(reconcile.ProbesOf(name)); probes.Name != "" && !probes.Trusted {
+func trustCell(o *reconcile.Overview, name string, listing reconcile.SourceSeen) cell {
+	if probes := sourceNamed(o, reconcile.ProbesOf(name)); probes.Name != "" && !probes.Trusted {
 		return chip(warn, "probes not trusted").to("sources")
 	}
 	if listing.Name == "" {
@@ -112,8 +119,8 @@ func (s *model) trust(name string, listing reconcile.SourceSeen) cell {
 }
 
 // sandboxesOf are the sandboxes of a provider that run, and those in another state.
-func (s *model) sandboxesOf(name string) (running, other int) {
-	for key, n := range s.Counts {
+func sandboxesOf(o *reconcile.Overview, name string) (running, other int) {
+	for key, n := range o.Counts {
 		of := reconcile.ParseCount(key)
 		switch {
 		case of.What != reconcile.CountSandboxes || of.Provider != name:

@@ -19,7 +19,7 @@ type quarantineView struct {
 }
 
 // quarantines are the sandboxes in quarantine, and how many there are.
-func (s *model) quarantines() (views []quarantineView, n int) {
+func (s *steps) quarantines() (views []quarantineView, n int) {
 	for i := range s.Open {
 		a := &s.Open[i]
 		if !s.quarantined[a.ID] {
@@ -45,6 +45,6 @@ const mostQuarantines = 20
 
 // awake is how many open steps are worked at or should be: all but those that wait for the
 // end of a quarantine.
-func (s *model) awake() int {
+func (s *steps) awake() int {
 	return max(s.OpenTotal, len(s.Open)) - len(s.quarantined)
 }

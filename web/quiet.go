@@ -28,8 +28,8 @@ func (s *model) quiet(p *page) []quiet {
 	add(len(p.Working) == 0, quiet{"Under way", "nothing", calm, asking("actions", "state", "open")})
 	_, active := s.templateLines()
 	add(len(p.Templates) == 0, quiet{"Templates", templatesWord(active), calm, ""})
-	add(true, quiet{"Sources", s.sourcesWord(), s.sourcesLevel(), "sources"})
-	add(true, s.falseQuiet())
+	add(true, quiet{"Sources", sourcesWord(s.Overview), sourcesLevel(s.Overview), "sources"})
+	add(true, falseQuiet(s.Overview))
 	if s.missed() == 0 {
 		add(true, quiet{"Targets", p.TargetsAre.Text, p.TargetsAre.Level, ""})
 	}
@@ -43,27 +43,27 @@ func templatesWord(active int) string {
 	return fmt.Sprintf("%d active", active)
 }
 
-func (s *model) sourcesWord() string {
-	if n := len(untrusted(s.Sources)); n > 0 {
-		return fmt.Sprintf("%d of %d not trusted", n, len(s.Sources))
+func sourcesWord(o *reconcile.Overview) string {
+	if n := len(untrusted(o.Sources)); n > 0 {
+		return fmt.Sprintf("%d of %d not trusted", n, len(o.Sources))
 	}
-	return fmt.Sprintf("all %d trusted", len(s.Sources))
+	return fmt.Sprintf("all %d trusted", len(o.Sources))
 }
 
-func (s *model) sourcesLevel() level {
+func sourcesLevel(o *reconcile.Overview) level {
 	switch {
-	case len(s.Sources) == 0:
+	case len(o.Sources) == 0:
 		return calm
-	case len(untrusted(s.Sources)) > 0:
+	case len(untrusted(o.Sources)) > 0:
 		return warn
 	}
 	return well
 }
 
 // falseQuiet is how often healthy work was marked failed, of what can be known.
-func (s *model) falseQuiet() quiet {
+func falseQuiet(o *reconcile.Overview) quiet {
 	n := 0
-	for rule, t := range s.Tallies {
+	for rule, t := range o.Tallies {
 		if reconcile.Watched(rule) {
 			n += t.FalsePositives
 		}
@@ -75,7 +75,7 @@ func (s *model) falseQuiet() quiet {
 }
 
 // working are the open steps, those that nothing works at first.
-func (s *model) working() (items []item, more string) {
+func (s *steps) working() (items []item, more string) {
 	for _, still := range []bool{true, false} {
 		for i := range s.Open {
 			a := &s.Open[i]
@@ -91,7 +91,7 @@ func (s *model) working() (items []item, more string) {
 	return items, more
 }
 
-func (s *model) workItem(a *reconcile.Action) item {
+func (s *steps) workItem(a *reconcile.Action) item {
 	l, outcome := s.outcome(a)
 	target := targetOf(a)
 	target.More = append(target.More, cell{Text: "· "}, ruleCell(a.Rule))

@@ -18,21 +18,21 @@ func ActionsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Action]) te
 		p.Head.Below = "What is planned or under way" + newestFirst(c) + "."
 	}
 	p.Filters = actionFilters(s, c)
-	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "action"), Grid: s.actionGrid(found.Rows)}}
+	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "action"), Grid: s.steps.grid(found.Rows)}}
 	p.Blocks[0].Grid.More = nextPart("actions", c, found.Next)
 	p.Blocks[0].Grid.Sort = sortingOf("actions", c, "step", "rule", "outcome", "", "age")
 	return paper(p)
 }
 
-func (s *model) actionGrid(all []reconcile.Action) *grid {
+func (s *steps) grid(all []reconcile.Action) *grid {
 	g := &grid{Heads: []string{"what", "rule", "became of it", "because", "when"}, Empty: "No action is like that."}
 	for i := range all {
-		g.Rows = append(g.Rows, s.actionRow(&all[i]))
+		g.Rows = append(g.Rows, s.row(&all[i]))
 	}
 	return g
 }
 
-func (s *model) actionRow(a *reconcile.Action) row {
+func (s *steps) row(a *reconcile.Action) row {
 	v := s.action(a)
 	what := targetOf(a)
 	what.Text = text.Plain(string(a.Step), mostName) + " " + what.Text

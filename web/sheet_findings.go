@@ -25,7 +25,7 @@ func FindingsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.FindingSee
 		More: nextPart("findings", c, found.Next),
 		Sort: sortingOf("findings", c, "rule", "subject", "state", "", "age")}
 	for i := range found.Rows {
-		g.Rows = append(g.Rows, s.findingRow(&found.Rows[i]))
+		g.Rows = append(g.Rows, s.findings.row(&found.Rows[i]))
 	}
 	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "finding"), Grid: &g}}
 	p.Blocks = append(p.Blocks, releaseBlock(s, c, len(found.Rows))...)
@@ -36,7 +36,8 @@ func findingsWords(s *model, c *reconcile.Chosen) string {
 	if c.State == reconcile.ChosenResolved {
 		return "Those that are over" + newestFirst(c) + "."
 	}
-	return reconcile.FirstOf(strings.TrimSuffix(count(total(s.FindingsOpen), "open finding")+": "+s.dueWords(), ": ")) +
+	return reconcile.FirstOf(strings.TrimSuffix(count(total(s.FindingsOpen), "open finding")+": "+s.findings.dueWords(),
+		": ")) +
 		". What a finding rests on is folded under it" + newestFirst(c) + "."
 }
 
@@ -60,10 +61,10 @@ func releaseBlock(s *model, c *reconcile.Chosen, shown int) []block {
 }
 
 // findingRow is one finding, open or not, with what it rests on.
-func (s *model) findingRow(f *reconcile.FindingSeen) row {
-	v := s.finding(f)
+func (s *findings) row(f *reconcile.FindingSeen) row {
+	v := s.view(f)
 	r := row{Key: "finding " + v.Key, Evidence: v.Evidence, Cells: []cell{
-		ruleCell(f.Rule).below(v.Means), s.findingSubject(f), s.stateCell(f, &v), said(v.Reason), when(v.Opened),
+		ruleCell(f.Rule).below(v.Means), findingSubject(f), stateCell(f, &v), said(v.Reason), when(v.Opened),
 	}}
 	if !f.ResolvedAt.IsZero() {
 		r.Cells[4].Sub = "over " + ago(f.ResolvedAt, s.Now).Text
@@ -72,7 +73,7 @@ func (s *model) findingRow(f *reconcile.FindingSeen) row {
 }
 
 // findingSubject is what a finding is about, and what belongs to that.
-func (s *model) findingSubject(f *reconcile.FindingSeen) cell {
+func findingSubject(f *reconcile.FindingSeen) cell {
 	c := subjectCell(f.Subject)
 	switch of := reconcile.ParseSubject(f.Subject); {
 	case of.Type == reconcile.SubjectTask && f.Sandbox != "":
@@ -85,7 +86,7 @@ func (s *model) findingSubject(f *reconcile.FindingSeen) cell {
 	return c
 }
 
-func (s *model) stateCell(f *reconcile.FindingSeen, v *findingView) cell {
+func stateCell(f *reconcile.FindingSeen, v *findingView) cell {
 	if !f.ResolvedAt.IsZero() {
 		return chip(calm, "resolved")
 	}
@@ -109,17 +110,17 @@ func findingFilters(s *model, c *reconcile.Chosen) *filterForm {
 		reconcile.ChosenResolved)...)
 	f.add("rule", "Rule", c.Rule, options("any rule", reconcile.RuleNames...)...)
 	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
-	f.add("held_by", "Held by", c.HeldBy, s.holders(c.HeldBy)...)
+	f.add("held_by", "Held by", c.HeldBy, holders(s.Overview, c.HeldBy)...)
 	f.add("text", "Part of an id", c.Text)
 	f.order("findings", c)
 	return f
 }
 
 // holders are what holds something now, to choose from; what was chosen stays among them.
-func (s *model) holders(chosen string) []option {
+func holders(o *reconcile.Overview, chosen string) []option {
 	out := []option{{"", "anything or nothing"}}
 	has := chosen == ""
-	for _, g := range s.heldGroups() {
+	for _, g := range heldGroups(o) {
 		if g.held.Kind == reconcile.HeldBreaker {
 			continue // its words have the command in them that lets go; the rule says as much
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -16,7 +17,7 @@ func IncidentsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Incident]
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "incidents", "Incidents")}
 	p.Head = headline{Level: well, Text: "No incident is open", Below: "Many failures with one cause are one incident."}
-	if n := s.openIncidents(); n > 0 {
+	if n := openIncidents(s.Overview); n > 0 {
 		p.Head.Level, p.Head.Text = bad, count(n, "incident")+" "+verb(n, "is", "are")+" open"
 	}
 	g := grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"},
@@ -27,7 +28,7 @@ func IncidentsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Incident]
 	}
 	for i := range found.Rows {
 		in := &found.Rows[i]
-		v := s.incident(in)
+		v := s.findings.incident(in)
 		g.Rows = append(g.Rows, row{Key: "incident " + v.Key, Cells: []cell{
 			incidentCell(in.ID), chip(v.Level, v.State), said(v.Count).below(v.Where), said(v.Cause),
 			when(v.First), {Text: lasted(in, s)},
@@ -74,11 +75,11 @@ const MostAffected = 100
 func IncidentPage(a *Asked, in *reconcile.Incident, of Part[reconcile.Verdict],
 	open []reconcile.FindingSeen) templ.Component {
 	s := a.modelOf()
-	v := s.incident(in)
+	v := s.findings.incident(in)
 	p := sheet{frame: frameOf(a, "incidents", "Incident "+in.ID)}
 	p.Head = headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
 	if in.ClosedAt.IsZero() {
-		p.Head.Below += " " + strings.TrimRight(s.nextForIncident(in), ":.") + "."
+		p.Head.Below += " " + strings.TrimRight(nextForIncident(s.Overview, in), ":.") + "."
 		p.Head.Acts = []act{acknowledgeAct(in.ID), releaseAct("incident:" + in.ID)}
 	}
 	if !in.Holds() && slices.ContainsFunc(of.Rows, func(d reconcile.Verdict) bool { return !d.FailedAt.IsZero() }) {
@@ -99,11 +100,11 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of Part[reconcile.Verdict],
 	if len(open) > 0 {
 		g := &grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}}
 		for i := range open {
-			g.Rows = append(g.Rows, s.findingRow(&open[i]))
+			g.Rows = append(g.Rows, s.findings.row(&open[i]))
 		}
 		p.Blocks = append(p.Blocks, block{Title: "Open findings of it", Grid: g})
 	}
-	p.Blocks = append(p.Blocks, s.affectedBlock(v, of))
+	p.Blocks = append(p.Blocks, affectedBlock(s.Now, v, of))
 	return paper(p)
 }
 
@@ -131,14 +132,14 @@ func lastingCell(m moment) cell {
 }
 
 // affectedBlock are the tasks of an incident, and after them what retries them and what lets go.
-func (s *model) affectedBlock(v incidentView, of Part[reconcile.Verdict]) block {
+func affectedBlock(now time.Time, v incidentView, of Part[reconcile.Verdict]) block {
 	g := &grid{Heads: []string{"task", "sandbox", "what was seen", "when"},
 		Empty: "Its verdicts are not on record any more."}
 	for i := range of.Rows {
 		d := &of.Rows[i]
 		g.Rows = append(g.Rows, row{Key: fmt.Sprint("verdict ", d.Number), Cells: []cell{
 			taskCell(d.Task), sandboxCell(d.Provider, d.Sandbox), said(sentence(capital(text.Plain(d.Reason, mostLine)))),
-			when(ago(d.At, s.Now)),
+			when(ago(d.At, now)),
 		}})
 	}
 	b := block{Title: "Affected tasks", Aside: count(len(g.Rows), "task") + ", newest first", Grid: g}

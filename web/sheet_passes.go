@@ -15,10 +15,10 @@ import (
 func PassesPage(a *Asked, all []reconcile.PassSeen, more bool) templ.Component {
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "passes", "Passes")}
-	p.Head = headline{Level: calm, Text: "Passes", Below: capital(s.stripWords()) + ". " + s.passesBy()}
+	p.Head = headline{Level: calm, Text: "Passes", Below: capital(stripWords(s.Overview)) + ". " + passesBy(s.Overview)}
 	g := grid{Heads: []string{"pass", "kind", "outcome", "began", "took", "left healthy", "by"},
 		Empty: "No pass has begun yet."}
-	for i, l := range s.passLines(all) {
+	for i, l := range passLines(s.Overview, all) {
 		g.Rows = append(g.Rows, row{Key: fmt.Sprint("pass ", l.ID), Cells: []cell{
 			passLink(l.ID), {Text: l.Kind}, chip(l.Level, l.Outcome).below(l.Error), when(l.Began), {Text: l.Took, Num: true},
 			number(all[i].Kept), {Text: l.Holder},
@@ -27,7 +27,7 @@ func PassesPage(a *Asked, all []reconcile.PassSeen, more bool) templ.Component {
 	if more && len(all) > 0 {
 		g.More = &link{"Older ones", asking("passes", "below", fmt.Sprint(all[len(all)-1].ID))}
 	}
-	p.Blocks = []block{{Chart: s.strip()}, {Grid: &g}}
+	p.Blocks = []block{{Chart: passStrip(s.Overview)}, {Grid: &g}}
 	return paper(p)
 }
 
@@ -38,9 +38,9 @@ func passLink(id int64) cell {
 // PassPage is one pass: what it counted, and what was begun on its budget.
 func PassPage(a *Asked, one *reconcile.PassSeen, actions Part[reconcile.Action]) templ.Component {
 	s := a.modelOf()
-	l := s.passLines([]reconcile.PassSeen{*one})[0]
+	l := passLines(s.Overview, []reconcile.PassSeen{*one})[0]
 	p := sheet{frame: frameOf(a, "passes", fmt.Sprint("Pass ", one.ID))}
-	done := s.actionGrid(actions.Rows)
+	done := s.steps.grid(actions.Rows)
 	if actions.Next != "" {
 		done.More = &link{"The next ones", asking(address("passes", fmt.Sprint(one.ID)), "after", actions.Next)}
 	}

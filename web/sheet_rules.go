@@ -17,8 +17,8 @@ import (
 func RulesPage(a *Asked) templ.Component {
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "rules", "Rules")}
-	p.Head = headline{Level: calm, Text: "Rules", Below: s.modesWords()}
-	if s.onlyObserves() {
+	p.Head = headline{Level: calm, Text: "Rules", Below: s.rules.modesWords()}
+	if s.rules.onlyObserves() {
 		p.Head.Level, p.Head.Word = set, "observe only"
 	}
 	g := grid{Heads: []string{"rule", "mode", "acts after", "repairs by", "open", "false positives"}}
@@ -26,22 +26,22 @@ func RulesPage(a *Asked) templ.Component {
 		if s.policy.Tasks.None && reconcile.RuleNamed(rule).NeedsTasks {
 			continue
 		}
-		g.Rows = append(g.Rows, s.ruleRow(rule))
+		g.Rows = append(g.Rows, s.rules.ruleRow(rule))
 	}
 	p.Blocks = []block{{Grid: &g}}
-	if words := s.unwatched(); words != "" {
+	if words := unwatched(s.Overview); words != "" {
 		p.Blocks[0].Words = []string{"Not watched, what they end cannot come back: " + words + "."}
 	}
-	if g := s.falseList(); len(g.Rows) > 0 {
+	if g := falseList(s.Overview); len(g.Rows) > 0 {
 		p.Blocks = append(p.Blocks, block{Title: "Newest false positives", Grid: g})
 	}
 	return paper(p)
 }
 
-func (s *model) falseList() *grid {
+func falseList(o *reconcile.Overview) *grid {
 	g := &grid{Heads: []string{"rule", "subject", "was", "marked failed", "came back", "what was seen"}}
-	for i, v := range s.falsePositives() {
-		of := &s.FalsePositives[i]
+	for i, v := range falsePositives(o) {
+		of := &o.FalsePositives[i]
 		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{ruleCell(of.Rule), subjectCell(of.Subject),
 			chip(v.Level, v.Word),
 			said(v.Reason), when(v.When).below(v.After + " after"), said(v.Saw)}})
@@ -49,28 +49,28 @@ func (s *model) falseList() *grid {
 	return g
 }
 
-func (s *model) modesWords() string {
+func (r *ruleBook) modesWords() string {
 	var words []string
-	for _, l := range s.modeLines() {
+	for _, l := range r.modeLines() {
 		words = append(words, l.Mode+": "+l.Rules)
 	}
 	return sentence(strings.Join(words, "; "))
 }
 
-func (s *model) ruleRow(rule string) row {
-	p := s.policy.Rules[rule]
-	open := number(s.FindingsOpen[rule])
-	if s.FindingsOpen[rule] > 0 {
+func (r *ruleBook) ruleRow(rule string) row {
+	p := r.policy.Rules[rule]
+	open := number(r.FindingsOpen[rule])
+	if r.FindingsOpen[rule] > 0 {
 		open.Href = asking("findings", "rule", rule)
 	}
 	return row{Key: "rule " + rule, Cells: []cell{
-		ruleCell(rule).below(means(rule)), s.modeCell(rule), s.afterCell(rule, &p), {Text: string(s.remedyOf(rule))}, open,
-		s.tallyCell(rule),
+		ruleCell(rule).below(means(rule)), r.modeCell(rule), r.afterCell(rule, &p), {Text: string(r.remedyOf(rule))}, open,
+		tallyCell(r.Overview, rule),
 	}}
 }
 
-func (s *model) remedyOf(rule string) reconcile.Remedy {
-	if r := s.policy.Rules[rule].Remedy; r != "" {
+func (r *ruleBook) remedyOf(rule string) reconcile.Remedy {
+	if r := r.policy.Rules[rule].Remedy; r != "" {
 		return r
 	}
 	if all := reconcile.RuleNamed(rule).Remedies; len(all) > 0 {
@@ -80,32 +80,32 @@ func (s *model) remedyOf(rule string) reconcile.Remedy {
 }
 
 // modeCell is the mode in force, with who lowered it.
-func (s *model) modeCell(rule string) cell {
-	p := s.policy.Rules[rule]
-	mode := s.modeOf(rule, p.Mode)
+func (r *ruleBook) modeCell(rule string) cell {
+	p := r.policy.Rules[rule]
+	mode := r.modeOf(rule, p.Mode)
 	l := map[reconcile.Mode]level{reconcile.Enforce: well, reconcile.Observe: set}[mode]
 	if l == "" {
 		l = calm
 	}
 	c := chip(l, reconcile.FirstOf(string(mode), "off"))
 	if mode != p.Mode {
-		c.Sub = "lowered from " + string(p.Mode) + signed(s.Controls.Lowered[rule].Author, "")
-		if s.demotedBy(rule) {
+		c.Sub = "lowered from " + string(p.Mode) + signed(r.Controls.Lowered[rule].Author, "")
+		if demotedBy(r.Overview, rule) {
 			c.Level, c.Sub = bad, "lowered itself because of its false positives"
 		}
 	} else if mode == reconcile.Enforce && p.Rollout < 100 {
 		c.Sub = fmt.Sprintf("%d %% of subjects", p.Rollout)
 	}
-	if words := s.proofWords(rule); mode == reconcile.Enforce && words != "" {
+	if words := r.proofWords(rule); mode == reconcile.Enforce && words != "" {
 		c.Level, c.Sub = set, strings.Join(reconcile.NonEmpty(c.Sub, words), "; ")
 	}
 	return c
 }
 
 // afterCell is the threshold in force, with the default beside it where that is another.
-func (s *model) afterCell(rule string, p *reconcile.RulePolicy) cell {
+func (r *ruleBook) afterCell(rule string, p *reconcile.RulePolicy) cell {
 	c := cell{Text: afterWords(p.After)}
-	if lines := s.policy.LearnedLines(rule); len(lines) > 0 {
+	if lines := r.policy.LearnedLines(rule); len(lines) > 0 {
 		c.Sub = text.Plain(lines[0], mostLine)
 	} else if usual := reconcile.RuleNamed(rule).Default.After; usual != p.After {
 		c.Sub = "default " + afterWords(usual)
@@ -120,8 +120,8 @@ func afterWords(d time.Duration) string {
 	return text.Coarse(d)
 }
 
-func (s *model) tallyCell(rule string) cell {
-	t := s.Tallies[rule]
+func tallyCell(o *reconcile.Overview, rule string) cell {
+	t := o.Tallies[rule]
 	switch {
 	case !reconcile.Watched(rule):
 		return cell{Text: "not watched"}
@@ -132,7 +132,7 @@ func (s *model) tallyCell(rule string) cell {
 	if t.FalsePositives > 0 {
 		l = warn
 	}
-	if s.demotedBy(rule) {
+	if demotedBy(o, rule) {
 		l = bad
 	}
 	return chip(l, fmt.Sprintf("%d of %d", t.FalsePositives, t.Verdicts)).
@@ -146,26 +146,27 @@ const ReportOf = 7 * 24 * time.Hour
 func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Component {
 	s := a.modelOf()
 	r, policy := reconcile.RuleNamed(rule), s.policy.Rules[rule]
-	mode := s.modeCell(rule)
+	mode := s.rules.modeCell(rule)
 	p := sheet{frame: frameOf(a, "rules", rule)}
 	p.Head = headline{Level: mode.Level, Word: mode.Text, Text: rule, Below: "Finds " + r.Means + ". " + mode.Sub,
 		Acts: []act{modeAct(rule), pauseAct("rule:" + rule)}}
 	p.Blocks = []block{
-		{Title: "Settings", Half: true, Pairs: s.settings(rule)},
-		{Title: "The last 7 days", Half: true, Pairs: s.reportPairs(rule, report), Words: []string{s.advice(rule, report)}},
+		{Title: "Settings", Half: true, Pairs: s.rules.settings(rule)},
+		{Title: "The last 7 days", Half: true, Pairs: reportPairs(rule, report),
+			Words: []string{s.rules.advice(rule, report)}},
 	}
 	if len(policy.Overrides) > 0 {
 		p.Blocks = append(p.Blocks, block{Title: "Overrides", Grid: overrideGrid(policy.Overrides),
-			Words: s.learnedWords(rule)})
+			Words: s.rules.learnedWords(rule)})
 	}
 	if report.Curve != nil {
-		p.Blocks = append(p.Blocks, s.curveBlock(report.Curve))
+		p.Blocks = append(p.Blocks, curveBlock(s.Now, report.Curve))
 	}
 	if money := moneyGrid(report); money != nil {
 		p.Blocks = append(p.Blocks, block{Title: "Money, the last 7 days", Grid: money, Words: []string{reconcile.CountedSo}})
 	}
-	p.Blocks = append(p.Blocks, s.openOf(rule))
-	if examples := s.falseGrid(rule, report); examples != nil {
+	p.Blocks = append(p.Blocks, s.findings.openOf(rule))
+	if examples := falseGrid(s.Now, rule, report); examples != nil {
 		p.Blocks = append(p.Blocks, block{Title: "False positives", Grid: examples})
 	}
 	if groups := groupsGrid(report); groups != nil {
@@ -175,11 +176,11 @@ func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Compone
 	return paper(p)
 }
 
-func (s *model) settings(rule string) []pair {
-	p := s.policy.Rules[rule]
+func (r *ruleBook) settings(rule string) []pair {
+	p := r.policy.Rules[rule]
 	pairs := []pair{
-		{"mode", s.modeCell(rule)}, {"acts after", s.afterCell(rule, &p)},
-		{"repairs by", cell{Text: string(s.remedyOf(rule))}},
+		{"mode", r.modeCell(rule)}, {"acts after", r.afterCell(rule, &p)},
+		{"repairs by", cell{Text: string(r.remedyOf(rule))}},
 		{"rollout", cell{Text: fmt.Sprintf("%d %% of subjects", p.Rollout)}},
 	}
 	for _, one := range []struct {
@@ -199,10 +200,10 @@ func (s *model) settings(rule string) []pair {
 			pairs = append(pairs, pair{one.name, cell{Text: text.Coarse(one.d)}})
 		}
 	}
-	return append(pairs, s.proofPair(rule), pair{"config", cell{Text: "rules." + rule}})
+	return append(pairs, r.proofPair(rule), pair{"config", cell{Text: "rules." + rule}})
 }
 
-func (s *model) reportPairs(rule string, r *reconcile.RuleReport) []pair {
+func reportPairs(rule string, r *reconcile.RuleReport) []pair {
 	pairs := []pair{
 		{"came due", number(r.Verdicts)}, {"repaired by it", number(r.Acted)}, {"different subjects", number(r.Subjects)},
 		{"resolved by themselves", number(r.Resolved)}, {"repaired by another rule", number(r.ByRule)},
@@ -230,14 +231,14 @@ func moneyGrid(r *reconcile.RuleReport) *grid {
 }
 
 // advice is what a week of verdicts says of the rule's mode.
-func (s *model) advice(rule string, r *reconcile.RuleReport) string {
-	mode := s.modeOf(rule, s.policy.Rules[rule].Mode)
+func (r *ruleBook) advice(rule string, week *reconcile.RuleReport) string {
+	mode := r.modeOf(rule, r.policy.Rules[rule].Mode)
 	switch {
-	case s.remedyOf(rule) == reconcile.Report:
+	case r.remedyOf(rule) == reconcile.Report:
 		return "It only reports: there is nothing to arm."
-	case r.FalsePositives > 0:
+	case week.FalsePositives > 0:
 		return "It was wrong: look at its false positives below. A longer threshold spares such tasks."
-	case r.Verdicts == 0:
+	case week.Verdicts == 0:
 		return "Nothing came due: there is nothing to judge it by yet."
 	case mode == reconcile.Enforce:
 		return "It acts, and was not wrong."
@@ -248,8 +249,8 @@ func (s *model) advice(rule string, r *reconcile.RuleReport) string {
 }
 
 // learnedWords say of the classes of an `after: auto` rule why their thresholds are where they are.
-func (s *model) learnedWords(rule string) (words []string) {
-	for i, line := range s.policy.LearnedLines(rule) {
+func (r *ruleBook) learnedWords(rule string) (words []string) {
+	for i, line := range r.policy.LearnedLines(rule) {
 		if i > 0 { // the first is of all
 			words = append(words, text.Plain(line, mostLine))
 		}
@@ -270,11 +271,11 @@ func overrideGrid(all []reconcile.Override) *grid {
 }
 
 // openOf are the open findings of a rule, as far as they were read.
-func (s *model) openOf(rule string) block {
+func (s *findings) openOf(rule string) block {
 	g := &grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}, Empty: "It has no open finding."}
 	for i := range s.Findings {
 		if f := &s.Findings[i]; f.Rule == rule && len(g.Rows) < mostGroups {
-			g.Rows = append(g.Rows, s.findingRow(f))
+			g.Rows = append(g.Rows, s.row(f))
 		}
 	}
 	if n := s.FindingsOpen[rule]; n > len(g.Rows) {
@@ -283,10 +284,10 @@ func (s *model) openOf(rule string) block {
 	return block{Title: "Open findings", Grid: g}
 }
 
-func (s *model) falseGrid(rule string, r *reconcile.RuleReport) *grid {
+func falseGrid(now time.Time, rule string, r *reconcile.RuleReport) *grid {
 	g := &grid{Heads: []string{"subject", "marked failed", "came back", "what was seen"}}
 	for i := range r.Examples {
-		v := s.falsePositive(&r.Examples[i])
+		v := falsePositiveOf(now, &r.Examples[i])
 		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{
 			subjectCell(r.Examples[i].Subject), said(v.Reason), when(v.When).below(v.After + " after"),
 			said(v.Saw).below(v.Word)}})

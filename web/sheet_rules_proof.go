@@ -2,6 +2,7 @@ package web
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -9,8 +10,8 @@ import (
 )
 
 // curveBlock is the picture of a rule's last backtest.
-func (s *model) curveBlock(c *reconcile.Curve) block {
-	return block{Title: "The last backtest", Aside: ago(c.At, s.Now).Text, Chart: chart.Thresholds(CurveOf(c))}
+func curveBlock(now time.Time, c *reconcile.Curve) block {
+	return block{Title: "The last backtest", Aside: ago(c.At, now).Text, Chart: chart.Thresholds(CurveOf(c))}
 }
 
 // CurveOf is a backtest as it is drawn.

@@ -10,7 +10,7 @@ import (
 func SourcesPage(a *Asked) templ.Component {
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "sources", "Sources")}
-	lines := s.sourceLines()
+	lines := sourceLines(s.Overview)
 	out := len(lines) - trustedOnes(lines)
 	p.Head = headline{Level: well, Text: "All " + count(len(lines), "source") + " are trusted", Below: restsWords}
 	if out > 0 {
@@ -23,15 +23,15 @@ func SourcesPage(a *Asked) templ.Component {
 			trust.Text = "not trusted"
 		}
 		holds := cell{Text: "–"}
-		if n := s.heldBySource(l.raw); n > 0 {
+		if n := heldBySource(s.Overview, l.raw); n > 0 {
 			holds = said(count(n, "finding")).to(asking("findings", "state", "held", "held_by",
 				reconcile.HeldFrozen(l.raw).String()))
 		}
 		g.Rows = append(g.Rows, row{Key: "source " + l.Name, Cells: []cell{
 			{Text: capital(l.Words), Sub: l.Name}, trust, when(l.Lasts), {Text: capital(l.Reason)}, holds}})
 	}
-	p.Blocks = []block{{Grid: &g}, {Title: "Providers", Grid: ptr(s.providers())}, {Title: "Templates",
-		Grid: s.templateGrid()}}
+	p.Blocks = []block{{Grid: &g}, {Title: "Providers", Grid: ptr(s.fleet.grid())}, {Title: "Templates",
+		Grid: templateGrid(s.Overview)}}
 	return paper(p)
 }
 
@@ -39,10 +39,10 @@ const restsWords = "Each source proves itself, or what rests on it is frozen unt
 
 func ptr[T any](v T) *T { return &v }
 
-func (s *model) templateGrid() *grid {
+func templateGrid(o *reconcile.Overview) *grid {
 	g := &grid{Heads: []string{"template", "state", "last start from it", "looked at"},
 		Empty: "No template is configured or was seen in use."}
-	for _, t := range s.Templates {
+	for _, t := range o.Templates {
 		l := well
 		if t.State != reconcile.TemplateActive {
 			l = warn
@@ -52,7 +52,7 @@ func (s *model) templateGrid() *grid {
 		}
 		g.Rows = append(g.Rows, row{Key: named("template " + t.Provider + "/" + t.Name).Text, Cells: []cell{
 			named(t.Name).below(named(t.Provider).Text), chip(l, templateWords(t)).below(said(t.Error).Text),
-			when(exactly(t.LastStart)), when(ago(t.LookedAt, s.Now))}})
+			when(exactly(t.LastStart)), when(ago(t.LookedAt, o.Now))}})
 	}
 	return g
 }

@@ -10,17 +10,17 @@ import (
 func StopsPage(a *Asked) templ.Component {
 	s := a.modelOf()
 	p := sheet{frame: frameOf(a, "stops", "On hold")}
-	rows := s.holdRows()
+	rows := holdRows(s.Overview)
 	p.Head = headline{Level: well, Text: "Nothing is on hold",
 		Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding."}
 	if len(rows) > 0 {
 		p.Head.Level, p.Head.Text = warn, count(len(rows), "thing")+" "+verb(len(rows), "holds", "hold")+" something"
 	}
-	for _, r := range s.requests() {
+	for _, r := range requests(s.Overview) {
 		p.Blocks = append(p.Blocks, requestBlock(r))
 	}
-	for _, g := range s.heldGroups() {
-		if !s.told(g.held) {
+	for _, g := range heldGroups(s.Overview) {
+		if !saidAlready(s.Overview, g.held) {
 			p.Blocks = append(p.Blocks, groupBlock(g))
 		}
 	}

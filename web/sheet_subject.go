@@ -71,12 +71,12 @@ func (l *life) head() headline {
 	var worst *reconcile.FindingSeen
 	for i := range l.Findings {
 		f := &l.Findings[i]
-		if f.ResolvedAt.IsZero() && (worst == nil || urgency(l.stateOf(f)) < urgency(l.stateOf(worst))) {
+		if f.ResolvedAt.IsZero() && (worst == nil || urgency(l.states.of(f)) < urgency(l.states.of(worst))) {
 			worst = f
 		}
 	}
 	if worst != nil {
-		state := l.stateOf(worst)
+		state := l.states.of(worst)
 		h.Level, h.Word = state.Level(), state.Word()
 		h.Below = text.Plain(worst.Rule, mostName) + ": " + sentence(text.Plain(worst.Reason, mostHead)) + " " + h.Below
 	}
@@ -152,7 +152,7 @@ func (l *life) blocks() []block {
 	blocks = append(blocks, block{Title: "Timeline", Chart: l.drawn(), Aside: "each line by its own clock"},
 		l.rulesBlock())
 	if len(l.Actions) > 0 {
-		blocks = append(blocks, block{Title: "Actions", Grid: l.actionGrid(l.Actions)})
+		blocks = append(blocks, block{Title: "Actions", Grid: l.steps.grid(l.Actions)})
 	}
 	if g := l.verdictGrid(); len(g.Rows) > 0 {
 		blocks = append(blocks, block{Title: "Verdicts", Grid: g})
@@ -326,10 +326,10 @@ func (l *life) rulesBlock() block {
 				continue
 			}
 			found[f.Rule] = true
-			v := l.finding(f)
+			v := l.findings.view(f)
 			p := l.policy.Rules[f.Rule]
 			g.Rows = append(g.Rows, row{Key: "rule " + v.Key, Evidence: v.Evidence, Cells: []cell{
-				ruleCell(f.Rule), l.stateCell(f, &v), said(v.Reason).below(overWords(f, l.model)), number(f.Sightings),
+				ruleCell(f.Rule), stateCell(f, &v), said(v.Reason).below(overWords(f, l.model)), number(f.Sightings),
 				{Text: afterWords(p.After), Num: true}}})
 		}
 	}

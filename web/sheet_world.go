@@ -1,6 +1,8 @@
 package web
 
 import (
+	"time"
+
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -21,20 +23,20 @@ func TasksPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.TaskSeen]) te
 	g := &grid{Heads: []string{"task", "status", "sandbox", "owner", "in this state"}, Empty: "No task is like that.",
 		More: nextPart("tasks", c, found.Next), Sort: sortingOf("tasks", c, "id", "status", "sandbox", "tenant", "age")}
 	for i := range found.Rows {
-		g.Rows = append(g.Rows, s.taskRow(&found.Rows[i]))
+		g.Rows = append(g.Rows, taskRow(s.Now, &found.Rows[i]))
 	}
 	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "task"), Grid: g}}
 	return paper(p)
 }
 
-func (s *model) taskRow(t *reconcile.TaskSeen) row {
+func taskRow(now time.Time, t *reconcile.TaskSeen) row {
 	status := chip(calm, reconcile.FirstOf(text.Plain(t.Status, mostName), "no status"))
 	if t.Live {
 		status.Level = busy
 	}
 	return row{Key: text.Plain("task "+t.ID, mostName), Cells: []cell{
 		taskCell(t.ID), status, {ID: text.Plain(reconcile.FirstOf(t.Sandbox, t.Named), mostName)}, named(t.Tenant),
-		when(since(t.Since, s.Now)),
+		when(since(t.Since, now)),
 	}}
 }
 

@@ -199,15 +199,15 @@ func TestModeIsInTheVerdict(t *testing.T) {
 		observe.Rules[rule] = p
 	}
 	o := webtest.Healthy()
-	if got := judge(newScene(&o, observe)); got.Level != set || got.Word != "Observe only" || !strings.Contains(got.Sentence, "every rule only observes") {
+	if got := judge(newScene(&o, observe, nil)); got.Level != set || got.Word != "Observe only" || !strings.Contains(got.Sentence, "every rule only observes") {
 		t.Errorf("observing: %+v", got)
 	}
 	o.Controls.Pauses = []reconcile.Pause{{Scope: "all", Author: "ana", Reason: "drill"}}
-	if got := judge(newScene(&o, webtest.Policy())); got.Level != set || got.Word != "Paused" || !strings.Contains(got.Sentence, "by ana (drill)") {
+	if got := judge(newScene(&o, webtest.Policy(), nil)); got.Level != set || got.Word != "Paused" || !strings.Contains(got.Sentence, "by ana (drill)") {
 		t.Errorf("paused: %+v", got)
 	}
 	o = webtest.Incident()
-	if got := judge(newScene(&o, observe)); got.Level != bad || newScene(&o, observe).chips()[0].Text != "OBSERVE ONLY" {
+	if got := judge(newScene(&o, observe, nil)); got.Level != bad || newScene(&o, observe, nil).chips()[0].Text != "OBSERVE ONLY" {
 		t.Errorf("an incident while observing: %+v", got)
 	}
 }

@@ -21,8 +21,8 @@ type sourceLine struct {
 }
 
 // sourceLines are the sources, those that are not trusted first.
-func (s *model) sourceLines() []sourceLine {
-	sorted := slices.DeleteFunc(slices.Clone(s.Sources), func(src reconcile.SourceSeen) bool {
+func sourceLines(o *reconcile.Overview) []sourceLine {
+	sorted := slices.DeleteFunc(slices.Clone(o.Sources), func(src reconcile.SourceSeen) bool {
 		_, tenant := reconcile.SourceTenant(src.Name)
 		return tenant != "" && src.Trusted // the whole says it
 	})
@@ -33,7 +33,7 @@ func (s *model) sourceLines() []sourceLine {
 	for _, src := range sorted {
 		l := sourceLine{
 			Name: text.Plain(src.Name, mostName), Words: sourceWords(src.Name), Trusted: src.Trusted,
-			raw: src.Name, Level: well, Lasts: since(src.Since, s.Now), Reason: sentence(text.Plain(src.Reason, mostLine)),
+			raw: src.Name, Level: well, Lasts: since(src.Since, o.Now), Reason: sentence(text.Plain(src.Reason, mostLine)),
 		}
 		if !src.Trusted {
 			l.Level = warn

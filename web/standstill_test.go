@@ -60,10 +60,10 @@ func TestStandstill(t *testing.T) {
 			if c.want != "" {
 				wantState, wantLevel = stalled, warn
 			}
-			if got := s.still["a"]; got != c.want || s.stateOf(&f) != wantState {
-				t.Errorf("standstill = %q, state %s; want %q, %s", got, s.stateOf(&f), c.want, wantState)
+			if got := s.steps.still["a"]; got != c.want || s.states.of(&f) != wantState {
+				t.Errorf("standstill = %q, state %s; want %q, %s", got, s.states.of(&f), c.want, wantState)
 			}
-			if got, _ := s.outcome(&a); a.Outcome == reconcile.OutcomePending && got != wantLevel {
+			if got, _ := s.steps.outcome(&a); a.Outcome == reconcile.OutcomePending && got != wantLevel {
 				t.Errorf("outcome has level %s, want %s", got, wantLevel)
 			}
 		})

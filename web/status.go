@@ -15,7 +15,7 @@ type Status struct {
 
 // StatusOf is what the page would say of a reading. A reading that failed has none: its error says more.
 func StatusOf(r *Reading, p reconcile.Policy) Status {
-	s := newScene(&r.Overview, p)
+	s := newScene(&r.Overview, p, nil)
 	v := judge(s)
 	out := Status{Agrees: v.Level == well, Level: string(v.Level), Word: v.Word, Sentence: v.Sentence, Next: v.Next,
 		Command: v.Command}
@@ -27,5 +27,5 @@ func StatusOf(r *Reading, p reconcile.Policy) Status {
 
 // CauseOf is the likely cause of an incident as the page says it; "" for none.
 func CauseOf(o *reconcile.Overview, p reconcile.Policy, in *reconcile.Incident) string {
-	return newScene(o, p).causeWords(in)
+	return causeWords(configured(o, &p), in)
 }

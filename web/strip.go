@@ -20,40 +20,40 @@ type stretch struct {
 }
 
 // stripSpan is the time of the strip: as far as passes were read, and two hours at most.
-func (s *model) stripSpan() (from time.Time, each time.Duration) {
-	from = s.Now
-	for _, p := range s.Passes {
+func stripSpan(o *reconcile.Overview) (from time.Time, each time.Duration) {
+	from = o.Now
+	for _, p := range o.Passes {
 		if p.BeganAt.Before(from) {
 			from = p.BeganAt
 		}
 	}
-	if oldest := s.Now.Add(-2 * time.Hour); from.Before(oldest) {
+	if oldest := o.Now.Add(-2 * time.Hour); from.Before(oldest) {
 		from = oldest
 	}
-	return from, max(s.Now.Sub(from)/mostCells, time.Second)
+	return from, max(o.Now.Sub(from)/mostCells, time.Second)
 }
 
 // strip are the passes, the oldest first. A piece without any is grey.
-func (s *model) strip() string {
-	from, each := s.stripSpan()
-	cells := int(s.Now.Sub(from)/each) + 1
+func passStrip(o *reconcile.Overview) string {
+	from, each := stripSpan(o)
+	cells := int(o.Now.Sub(from)/each) + 1
 	pieces := make([]stretch, min(cells, mostCells+1))
-	for i := range s.Passes {
-		p := &s.Passes[i]
+	for i := range o.Passes {
+		p := &o.Passes[i]
 		if at := int(p.BeganAt.Sub(from) / each); at >= 0 && at < len(pieces) {
-			pieces[at].take(s, p)
+			pieces[at].take(o, p)
 		}
 	}
 	out := make([]chart.Cell, len(pieces))
 	for i, piece := range pieces {
 		out[i] = piece.cell(from.Add(time.Duration(i) * each))
 	}
-	return chart.Strip("Passes", s.stripWords(), out)
+	return chart.Strip("Passes", stripWords(o), out)
 }
 
 // take adds a pass; the worst of a piece gives it its colour.
-func (t *stretch) take(s *model, p *reconcile.PassSeen) {
-	l, outcome := s.passState(p)
+func (t *stretch) take(o *reconcile.Overview, p *reconcile.PassSeen) {
+	l, outcome := passState(o, p)
 	t.n++
 	if t.level == "" || rank(l) < rank(t.level) {
 		t.level, t.words = l, fmt.Sprintf("pass %d, %s: %s", p.ID, text.Plain(string(p.Kind), mostName), outcome)
@@ -77,9 +77,9 @@ func rank(l level) int {
 }
 
 // passState is how a pass stands. One that only wants for a listing is amber: what rests on that is frozen.
-func (s *model) passState(p *reconcile.PassSeen) (level, string) {
+func passState(o *reconcile.Overview, p *reconcile.PassSeen) (level, string) {
 	switch {
-	case p.EndedAt.IsZero() && s.leads(p):
+	case p.EndedAt.IsZero() && leads(o, p):
 		return busy, "under way"
 	case p.EndedAt.IsZero():
 		return warn, "never ended"
@@ -92,16 +92,16 @@ func (s *model) passState(p *reconcile.PassSeen) (level, string) {
 }
 
 // stripWords are the newest passes in words.
-func (s *model) stripWords() string {
-	from, _ := s.stripSpan()
-	words := "last pass " + ago(s.LastPass, s.Now).Text + ", last full pass " + ago(s.LastFull, s.Now).Text
+func stripWords(o *reconcile.Overview) string {
+	from, _ := stripSpan(o)
+	words := "last pass " + ago(o.LastPass, o.Now).Text + ", last full pass " + ago(o.LastFull, o.Now).Text
 	n := 0
-	for i := range s.Passes {
-		p := &s.Passes[i]
+	for i := range o.Passes {
+		p := &o.Passes[i]
 		n += truth(!p.BeganAt.Before(from) && !p.EndedAt.IsZero() && !p.Complete)
 	}
 	if n > 0 {
 		words += fmt.Sprintf(", %d not complete", n)
 	}
-	return words + "; shown are the last " + seconds(s.Now.Sub(from))
+	return words + "; shown are the last " + seconds(o.Now.Sub(from))
 }

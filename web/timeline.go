@@ -28,7 +28,7 @@ type event struct {
 
 // timeline is what happened recently, newest first: what was done, what resolved, what operators set, incidents.
 func (s *model) timeline() grid {
-	events := slices.Concat(s.actionEvents(), s.resolvedEvents(), s.operatorEvents(), s.incidentEvents())
+	events := slices.Concat(s.actionEvents(), s.resolvedEvents(), operatorEvents(s.Overview), incidentEvents(s.Overview))
 	slices.SortStableFunc(events, func(a, b event) int { return b.at.Compare(a.at) })
 	g := grid{Caption: "Newest first, UTC", Heads: []string{"at", "what became of it", "what", "took"},
 		Empty: "Nothing happened recently."}
@@ -65,7 +65,7 @@ func (s *model) actionEvents() []event {
 	var batches []*batch
 	open := map[string]*batch{}
 	for _, a := range recent {
-		key := fmt.Sprint(a.Rule, " ", a.Step, " ", a.Outcome, " ", a.Author, " ", s.incidentOfAction(a))
+		key := fmt.Sprint(a.Rule, " ", a.Step, " ", a.Outcome, " ", a.Author, " ", incidentOfAction(s.Overview, a))
 		b := open[key]
 		if b == nil || b.last.Sub(a.ClosedAt) > together {
 			b = &batch{first: a}
@@ -85,9 +85,9 @@ func (s *model) actionEvents() []event {
 	return events
 }
 
-func (s *model) incidentOfAction(a *reconcile.Action) string {
-	for i := range s.Incidents {
-		if in := &s.Incidents[i]; in.Signature == a.Signature && a.Signature != "" {
+func incidentOfAction(o *reconcile.Overview, a *reconcile.Action) string {
+	for i := range o.Incidents {
+		if in := &o.Incidents[i]; in.Signature == a.Signature && a.Signature != "" {
 			return in.ID
 		}
 	}
@@ -96,7 +96,7 @@ func (s *model) incidentOfAction(a *reconcile.Action) string {
 
 func (s *model) batchEvent(b *batch) event {
 	a := b.first
-	l, _ := s.outcome(a)
+	l, _ := s.steps.outcome(a)
 	e := event{at: a.ClosedAt, key: "event " + text.Plain(a.ID, mostName), chip: chip(l, outcomeWord(a))}
 	if b.n == 1 {
 		e.what = append(e.what, targetOf(a), cell{Text: pastOf(a)})
@@ -110,7 +110,7 @@ func (s *model) batchEvent(b *batch) event {
 	if a.Author != "" {
 		e.what = append(e.what, cell{Text: " · asked for by " + text.Plain(a.Author, mostHolding)})
 	}
-	if id := s.incidentOfAction(a); id != "" {
+	if id := incidentOfAction(s.Overview, a); id != "" {
 		e.what = append(e.what, cell{Text: " → "}, named(id).to(address("incidents", id)))
 	}
 	if a.Outcome == reconcile.OutcomeConfirmed && a.Step == reconcile.StepTerminate && b.gone > 0 {
@@ -187,7 +187,7 @@ func (s *model) resolvedEvents() []event {
 	})
 	for i := range sorted {
 		f := &sorted[i]
-		if s.actedOn(f, time.Time{}) {
+		if s.states.actedOn(f, time.Time{}) {
 			continue
 		}
 		if k, seen := at[f.Rule]; seen && events[k].at.Sub(f.ResolvedAt) <= together {
@@ -208,7 +208,7 @@ func (s *model) resolvedEvents() []event {
 }
 
 // operatorEvents are what operators set, as far as it is in force.
-func (s *model) operatorEvents() []event {
+func operatorEvents(o *reconcile.Overview) []event {
 	var events []event
 	add := func(key, author string, at time.Time, what cell, reason string) {
 		if !at.IsZero() {
@@ -216,17 +216,17 @@ func (s *model) operatorEvents() []event {
 				what: []cell{what, {Text: because(reason)}}})
 		}
 	}
-	for _, p := range s.Controls.Pauses {
+	for _, p := range o.Controls.Pauses {
 		add("paused "+text.Plain(p.Scope, mostName), p.Author, p.At, said("pauses "+p.Scope).to("stops"), p.Reason)
 	}
-	for _, h := range s.Controls.Holds {
+	for _, h := range o.Controls.Holds {
 		add(fmt.Sprintf("held %d", h.ID), h.Author, h.At, holdTarget(h.Target).to("stops"), h.Reason)
 	}
-	for _, r := range s.Controls.Releases {
+	for _, r := range o.Controls.Releases {
 		add(fmt.Sprintf("released %d", r.ID), r.Author, r.At,
 			said("releases "+count(len(r.Subjects), "subject")+" from "+r.What).to("stops"), r.Reason)
 	}
-	for rule, by := range s.Controls.Lowered {
+	for rule, by := range o.Controls.Lowered {
 		add("lowered "+text.Plain(rule, mostName), by.Author, by.At, said("lowers "+rule).to(ruleAddress(rule)), by.Reason)
 	}
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.key, b.key)) })
@@ -234,10 +234,10 @@ func (s *model) operatorEvents() []event {
 }
 
 // incidentEvents are the beginnings and ends of incidents.
-func (s *model) incidentEvents() []event {
+func incidentEvents(o *reconcile.Overview) []event {
 	var events []event
-	for i := range s.Incidents {
-		in := &s.Incidents[i]
+	for i := range o.Incidents {
+		in := &o.Incidents[i]
 		what := []cell{named(in.ID).to(address("incidents", in.ID)), {Text: " · " + failureWords(in)}}
 		key := text.Plain(in.ID, mostName)
 		if !in.OpenedAt.IsZero() {

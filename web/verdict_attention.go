@@ -14,7 +14,7 @@ import (
 const overdueTerminate = 2 * time.Minute
 
 func waiting(s *model) (verdict, bool) {
-	due, looking := s.dueAndHeld()
+	due, looking := s.findings.dueAndHeld()
 	n := len(due)
 	number := count(n, "finding")
 	if len(s.Findings) < total(s.FindingsOpen) {
@@ -52,7 +52,7 @@ func requested(due []*reconcile.FindingSeen) bool {
 }
 
 // dueAndHeld are the findings that something holds, and how many of them only observing.
-func (s *model) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
+func (s *findings) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		if s.folded[f] || !f.Due || len(f.HeldBy) == 0 {
@@ -69,13 +69,13 @@ func personal(s *model) (verdict, bool) {
 	n, v := 0, verdict{Level: warn, Word: "Needs attention"}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		if s.folded[f] || s.stateOf(f) != reported {
+		if s.findings.folded[f] || s.states.of(f) != reported {
 			continue
 		}
 		if n++; n == 1 {
-			v.Sentence, v.Next = sentence(capital(text.Plain(f.Reason, mostHead))), s.nextFor(f)
+			v.Sentence, v.Next = sentence(capital(text.Plain(f.Reason, mostHead))), nextFor(s.Overview, f)
 		}
-		if s.levelOf(f) == bad {
+		if levelOf(s.Overview, f) == bad {
 			v.Level = bad
 		}
 	}
@@ -87,18 +87,18 @@ func personal(s *model) (verdict, bool) {
 
 // nextFor is what a person does about a finding that nothing here repairs; "" when that
 // depends.
-func (s *model) nextFor(f *reconcile.FindingSeen) string {
+func nextFor(o *reconcile.Overview, f *reconcile.FindingSeen) string {
 	name := reconcile.TemplateOf(f.Subject, f.Provider)
 	if name == "" {
 		return ""
 	}
-	return s.nextForTemplate(f.Provider, name)
+	return nextForTemplate(o, f.Provider, name)
 }
 
 // nextForTemplate is what a person does about a template that cannot be used, or not for long.
-func (s *model) nextForTemplate(provider, name string) string {
+func nextForTemplate(o *reconcile.Overview, provider, name string) string {
 	at := text.Plain(provider, mostName)
-	for _, t := range s.Templates {
+	for _, t := range o.Templates {
 		if t.Provider != provider || t.Name != name {
 			continue
 		}
@@ -122,7 +122,7 @@ func unconfirmed(s *model) (verdict, bool) {
 	var first time.Time
 	for i := range s.Open {
 		a := &s.Open[i]
-		if !s.overdue(a) {
+		if !s.steps.overdue(a) {
 			continue
 		}
 		if n++; first.IsZero() || a.ActedAt.Before(first) {

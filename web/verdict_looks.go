@@ -121,7 +121,7 @@ func releaseCommand(b reconcile.Breaker) string {
 }
 
 func repairing(s *model) (verdict, bool) {
-	n := s.awake()
+	n := s.steps.awake()
 	return verdict{
 		Level: busy, Word: "Repairing",
 		Sentence: fmt.Sprintf("%s %s under way.", capital(count(n, "repair step")), verb(n, "is", "are")),
@@ -131,7 +131,7 @@ func repairing(s *model) (verdict, bool) {
 // settling are the due findings about which something was done since a pass saw them. The next pass looks whether they
 // are over.
 func settling(s *model) (verdict, bool) {
-	n := s.dueAnd(awaited)
+	n := s.findings.dueAnd(awaited)
 	return verdict{
 		Level: busy, Word: "Acted on",
 		Sentence: fmt.Sprintf("%s %s acted on; the next pass looks again. %s", capital(count(n, "finding")),
@@ -142,7 +142,7 @@ func settling(s *model) (verdict, bool) {
 // resting are the due findings whose sandboxes are in quarantine: they stop costing, can come back, and nothing is to
 // be done until their time is over.
 func resting(s *model) (verdict, bool) {
-	n := s.dueAnd(underWay)
+	n := s.findings.dueAnd(underWay)
 	return verdict{
 		Level: well, Word: "In quarantine",
 		Sentence: fmt.Sprintf("Nothing else is due. What is wrong with %s is in quarantine, and can be brought back. %s",
@@ -151,9 +151,9 @@ func resting(s *model) (verdict, bool) {
 }
 
 // dueAnd is how many findings are due and in this state.
-func (s *model) dueAnd(in state) (n int) {
+func (s *findings) dueAnd(in state) (n int) {
 	for i := range s.Findings {
-		n += truth(s.Findings[i].Due && s.stateOf(&s.Findings[i]) == in)
+		n += truth(s.Findings[i].Due && s.states.of(&s.Findings[i]) == in)
 	}
 	return n
 }

@@ -145,7 +145,7 @@ func TestVerdict(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := judge(newScene(&c.o, webtest.Policy()))
+			got := judge(newScene(&c.o, webtest.Policy(), nil))
 			if got.Level != c.level || got.Word != c.word || got.Sentence != c.sentence || got.Command != c.command {
 				t.Errorf("judge =\n%s %q %q %q, want\n%s %q %q %q",
 					got.Level, got.Word, got.Sentence, got.Command, c.level, c.word, c.sentence, c.command)
@@ -200,7 +200,7 @@ func TestOrderOfBadness(t *testing.T) {
 		{"In agreement", func() {}},
 	}
 	for _, step := range steps {
-		if got := judge(newScene(&o, webtest.Policy())); got.Word != step.word {
+		if got := judge(newScene(&o, webtest.Policy(), nil)); got.Word != step.word {
 			t.Fatalf("judge = %q %q, want %q", got.Word, got.Sentence, step.word)
 		}
 		step.repair()
@@ -219,7 +219,7 @@ func TestVerdictWithoutTasks(t *testing.T) {
 			o.Counts = map[string]int{"owned:daytona": n}
 			o.Sources = []reconcile.SourceSeen{{Name: "tasks"}, {Name: "link"}, {Name: "events"}} // of a day with tasks
 		})
-		if got := judge(newScene(&o, p)); got.Level != well || got.Sentence != want {
+		if got := judge(newScene(&o, p, nil)); got.Level != well || got.Sentence != want {
 			t.Errorf("judge = %s %q, want %q", got.Level, got.Sentence, want)
 		}
 	}
@@ -235,7 +235,7 @@ func TestNextForTemplates(t *testing.T) {
 	} {
 		o := webtest.With(webtest.Healthy(), webtest.Spoil)
 		o.Templates[1].State = state
-		if got := judge(newScene(&o, webtest.Policy())); !strings.HasPrefix(got.Next, want) {
+		if got := judge(newScene(&o, webtest.Policy(), nil)); !strings.HasPrefix(got.Next, want) {
 			t.Errorf("%s: next %q, want %q", state, got.Next, want)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // process only shows.
 func process() Process { return Process{Version: "v1.2.3", Policy: webtest.Policy()} }
 
-func sceneOf(o reconcile.Overview) *model { return newScene(&o, webtest.Policy()) }
+func sceneOf(o reconcile.Overview) *model { return newScene(&o, webtest.Policy(), nil) }
 
 func TestStateOfFinding(t *testing.T) {
 	finding := reconcile.Finding{Rule: "orphan", Subject: "sandbox:daytona/sb-1", Provider: "daytona", Sandbox: "sb-1", Task: "7", Due: true}
@@ -46,7 +46,7 @@ func TestStateOfFinding(t *testing.T) {
 				c.finding(&f.Finding)
 			}
 			s := sceneOf(reconcile.Overview{Now: webtest.Noon, Open: c.open, Recent: c.recent})
-			if got := s.stateOf(&f); got != c.want {
+			if got := s.states.of(&f); got != c.want {
 				t.Errorf("stateOf = %s, want %s", got, c.want)
 			}
 		})
@@ -79,7 +79,7 @@ func TestOutcomeWords(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			how, got := sceneOf(reconcile.Overview{Now: webtest.Noon}).outcome(&c.a)
+			how, got := sceneOf(reconcile.Overview{Now: webtest.Noon}).steps.outcome(&c.a)
 			if got != c.want || how != c.how {
 				t.Errorf("outcome = %s %q, want %s %q", how, got, c.how, c.want)
 			}
@@ -99,7 +99,7 @@ func TestDetails(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := sceneOf(reconcile.Overview{Now: webtest.Noon}).action(&reconcile.Action{Detail: c.detail})
+			got := sceneOf(reconcile.Overview{Now: webtest.Noon}).steps.action(&reconcile.Action{Detail: c.detail})
 			if got.Detail != c.line || got.Block != c.block {
 				t.Errorf("detail %q, block %q; want %q, %q", got.Detail, got.Block, c.line, c.block)
 			}
@@ -108,7 +108,7 @@ func TestDetails(t *testing.T) {
 }
 
 func TestHeldGroups(t *testing.T) {
-	got := sceneOf(webtest.Worlds()["held"].Overview).heldGroups()
+	got := heldGroups(new(webtest.Worlds()["held"].Overview))
 	want := []heldGroup{
 		{By: "observe", Count: "2 findings", Subjects: []string{"orphan: sandbox daytona/sb-3", "orphan: sandbox daytona/sb-4"}},
 		{By: "budget: per_pass 20", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-2"}},
@@ -118,7 +118,7 @@ func TestHeldGroups(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(heldGroup{}, "Key", "Means"), cmpopts.IgnoreUnexported(heldGroup{})); diff != "" {
 		t.Errorf("heldGroups (-want +got):\n%s", diff)
 	}
-	many := sceneOf(webtest.Many()).heldGroups()
+	many := heldGroups(new(webtest.Many()))
 	if len(many) != 1 || many[0].Count != "300 findings" || len(many[0].Subjects) != mostSubjects || many[0].More != "And 280 more." {
 		t.Errorf("of 300 findings: %+v", many)
 	}
@@ -153,7 +153,7 @@ func TestWishes(t *testing.T) {
 		o.Controls.Holds = append(o.Controls.Holds, reconcile.Hold{Target: "label:team=a b"})
 	})
 	var got []string
-	for _, w := range sceneOf(o).requests() {
+	for _, w := range requests(&o) {
 		got = append(got, strings.Join([]string{w.What, w.Author, w.Why, w.Until.Text, w.Command}, " | "))
 	}
 	want := []string{
@@ -179,7 +179,7 @@ func TestModes(t *testing.T) {
 	}
 	s.Controls.Modes = map[string]reconcile.Mode{"duplicate": reconcile.Observe, "errored": reconcile.Observe}
 	want := []modeLine{{"enforce", "orphan (25 % of subjects)"}, {"observe", "duplicate (lowered by an operator), errored"}}
-	if diff := cmp.Diff(want, s.modeLines()); diff != "" {
+	if diff := cmp.Diff(want, s.rules.modeLines()); diff != "" {
 		t.Errorf("modeLines (-want +got):\n%s", diff)
 	}
 }
@@ -229,8 +229,8 @@ func TestFindingsInOrder(t *testing.T) {
 	o.Findings[0].Due = false
 	s := sceneOf(o)
 	var got []string
-	for _, f := range s.sortedFindings() {
-		got = append(got, string(s.stateOf(f))+" "+subjectWords(f.Subject))
+	for _, f := range s.findings.sorted() {
+		got = append(got, string(s.states.of(f))+" "+subjectWords(f.Subject))
 	}
 	want := []string{
 		"reported template daytona/ai-agent-dev-heavy", "held sandbox daytona/sb-1", "held sandbox daytona/sb-2",
@@ -251,26 +251,26 @@ func TestProofIsShown(t *testing.T) {
 		o.Findings = append(o.Findings, reconcile.FindingSeen{Finding: reconcile.Finding{Rule: "heartbeat-lost", Subject: task, Due: true,
 			FirstSeen: o.Now, LastSeen: o.Now, Reason: "silent", HeldBy: reconcile.HeldBy{{Kind: reconcile.HeldUnproven, Reason: line}}}})
 	}
-	v, ok := waiting(newScene(&o, webtest.Policy()))
+	v, ok := waiting(newScene(&o, webtest.Policy(), nil))
 	if !ok || v.Word != "Not proven" || !strings.Contains(v.Sentence, "2 findings would be repaired, but not proven on your history is heartbeat-lost") ||
 		!strings.HasPrefix(v.Command, "sandkeeper arm heartbeat-lost --unproven") {
 		t.Errorf("verdict %+v", v)
 	}
 	policy := webtest.Policy()
 	policy.Proof = reconcile.ProofPolicy{}
-	notes := notesOf(newScene(&o, policy), nil)
+	notes := notesOf(newScene(&o, policy, nil), nil)
 	if len(notes) != 1 || !strings.Contains(notes[0].Text, "proof: off") {
 		t.Errorf("notes %+v", notes)
 	}
 	o.Controls.Arms = map[string]reconcile.Arm{"orphan": {Attribution: reconcile.Attribution{Author: "ana", Reason: "looked at all"}, At: o.Now}}
-	s := newScene(&o, webtest.Policy())
-	if c := s.modeCell("orphan"); !strings.Contains(c.Sub, "armed unproven by ana: looked at all") {
+	s := newScene(&o, webtest.Policy(), nil)
+	if c := s.rules.modeCell("orphan"); !strings.Contains(c.Sub, "armed unproven by ana: looked at all") {
 		t.Errorf("mode of an armed rule: %+v", c)
 	}
-	if c := s.modeCell("duplicate"); !strings.Contains(c.Sub, "held: not proven") {
+	if c := s.rules.modeCell("duplicate"); !strings.Contains(c.Sub, "held: not proven") {
 		t.Errorf("mode of a rule that is not proven: %+v", c)
 	}
-	if r := s.requests(); len(r) != 1 || r[0].Command != "sandkeeper arm orphan --revoke --reason …" {
+	if r := requests(s.Overview); len(r) != 1 || r[0].Command != "sandkeeper arm orphan --revoke --reason …" {
 		t.Errorf("requests %+v", r)
 	}
 }
