@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/chart"
@@ -13,7 +15,7 @@ import (
 type card struct {
 	Title string
 	Value string
-	Level level
+	Level ui.Level
 	Sub   string
 	Href  string
 	Chart string
@@ -99,7 +101,7 @@ func (s *model) actedCard() card {
 	for _, v := range done {
 		n += v
 	}
-	c := card{Title: "Actions done", Value: fmt.Sprint(n), Href: asking("actions", "state", reconcile.ChosenClosed),
+	c := card{Title: "Actions done", Value: fmt.Sprint(n), Href: ui.Asking("actions", "state", reconcile.ChosenClosed),
 		Sub: s.steps.words()}
 	if s.trends.Trends == nil {
 		c.Value = "–"
@@ -119,7 +121,7 @@ func (t *trend) goneCard() card {
 		}
 		return t.Gone.Seconds()
 	})
-	c := card{Title: "Until gone", Value: "–", Sub: "no termination was measured", Href: asking("actions", "step",
+	c := card{Title: "Until gone", Value: "–", Sub: "no termination was measured", Href: ui.Asking("actions", "step",
 		"terminate", "state", "closed")}
 	if worst > 0 {
 		c.Value, c.Sub = text.Coarse(worst), "at most, 95 % of each quarter hour"
@@ -139,10 +141,11 @@ func (s *model) priced() bool {
 }
 
 func (t *trend) moneyCard() card {
-	c := card{Title: "Leaking now", Value: "$0 /h", Sub: "nothing saved in " + t.span(), Href: asking("findings", "state",
-		"due")}
+	c := card{Title: "Leaking now", Value: "$0 /h", Sub: "nothing saved in " + t.span(),
+		Href: ui.Asking("findings", "state",
+			"due")}
 	if usd := dollars(t.Leaking); usd != "" {
-		c.Value, c.Level = usd+" /h", warn
+		c.Value, c.Level = usd+" /h", ui.Warn
 	}
 	if usd := dollars(t.Saved); usd != "" {
 		c.Sub = "saved " + usd + " in " + t.span()

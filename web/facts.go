@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A fact is one figure with its name.
@@ -36,13 +37,13 @@ func (f *fleet) sandboxFacts() []fact {
 		value = ""
 	}
 	for _, provider := range unlisted(f.Sources) {
-		name := text.Plain(provider, mostName)
+		name := ui.Name(provider)
 		value = strings.TrimPrefix(value+" + "+name+" unknown"+f.lastWords(provider), " + ")
 		words = append(words, name+": its listing is not trusted")
 	}
 	if len(words) > 0 {
 		facts = append(facts, fact{Name: "Sandboxes", Value: value, Class: "boxes",
-			Sub: text.Plain(strings.Join(words, "; "), mostLine)})
+			Sub: ui.Line(strings.Join(words, "; "))})
 	}
 	if others, _ := sum(f.Counts, reconcile.CountForeign); others > 0 {
 		facts = append(facts, fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})

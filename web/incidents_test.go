@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -18,14 +20,14 @@ func TestIncidentIsOneThing(t *testing.T) {
 	s := sceneOf(webtest.Incident())
 	got := s.findings.incident(&s.Incidents[0])
 	want := incidentView{
-		ID: "i-3k9f2", Level: bad, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 tasks failed to start",
+		ID: "i-3k9f2", Level: ui.Bad, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 tasks failed to start",
 		Cause: `Snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00 (likely cause).`,
-		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: moment{Text: "55m ago"}, Last: moment{Text: "2m ago"},
-		Closed: moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Affected: "sandkeeper affected i-3k9f2",
+		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: ui.Moment{Text: "55m ago"}, Last: ui.Moment{Text: "2m ago"},
+		Closed: ui.Moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Affected: "sandkeeper affected i-3k9f2",
 		Findings: "12 open findings: 8 held, 4 acted on",
 		Reasons:  []reasonLine{{"Worker of task 100 never started: snapshot is inactive.", 12, true}},
 	}
-	ignore := cmp.Options{cmpopts.IgnoreFields(incidentView{}, "Key", "Means", "Holds", "Evidence"), cmpopts.IgnoreFields(moment{}, "Exact", "ISO")}
+	ignore := cmp.Options{cmpopts.IgnoreFields(incidentView{}, "Key", "Means", "Holds", "Evidence"), cmpopts.IgnoreFields(ui.Moment{}, "Exact", "ISO")}
 	if diff := cmp.Diff(want, got, ignore); diff != "" {
 		t.Errorf("incident (-want +got):\n%s", diff)
 	}
@@ -53,13 +55,13 @@ func TestIncidentHolds(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*reconcile.Overview)
 		state   string
-		level   level
+		level   ui.Level
 		holds   string
 		release bool
 	}{
-		"open":     {func(*reconcile.Overview) {}, "open", bad, "It holds every further termination and requeue", true},
-		"released": {webtest.Release, "open, released", warn, "It holds nothing: released by ana (the snapshot is active again).", false},
-		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", calm, "It holds nothing any more.", false},
+		"open":     {func(*reconcile.Overview) {}, "open", ui.Bad, "It holds every further termination and requeue", true},
+		"released": {webtest.Release, "open, released", ui.Warn, "It holds nothing: released by ana (the snapshot is active again).", false},
+		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", ui.Calm, "It holds nothing any more.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := incidentAt(webtest.With(webtest.Incident(), c.change), 0)
@@ -210,21 +212,21 @@ func TestOperatorsActions(t *testing.T) {
 func TestTargetsOnThePage(t *testing.T) {
 	s := sceneOf(webtest.Incident())
 	lines := s.targets()
-	if level, word := targetsWord(lines); level != warn || word != "1 of 7 missed" || lines[0].Name != "stop-response" || lines[0].Value != "20 % of 20" {
+	if level, word := targetsWord(lines); level != ui.Warn || word != "1 of 7 missed" || lines[0].Name != "stop-response" || lines[0].Value != "20 % of 20" {
 		t.Errorf("targets are %s %q, the first %+v", level, word, lines[0])
 	}
-	if last := lines[len(lines)-1]; last.Word != "not measured" || last.Level != calm {
+	if last := lines[len(lines)-1]; last.Word != "not measured" || last.Level != ui.Calm {
 		t.Errorf("the last is %+v, want one that was not measured", last)
 	}
 	if got := endedWords(s.Scores.Ended); got != "Tasks that ended: 1840 completed, 61 failed, 20 stopped." {
 		t.Errorf("endedWords = %q", got)
 	}
 	nothing := sceneOf(reconcile.Overview{Now: webtest.Noon, Scores: reconcile.Scores{Active: -1, Live: -1}})
-	if level, word := targetsWord(nothing.targets()); level != calm || word != "not measured" || endedWords(nil) != "No task ended." {
+	if level, word := targetsWord(nothing.targets()); level != ui.Calm || word != "not measured" || endedWords(nil) != "No task ended." {
 		t.Errorf("of nothing: %s %q", level, word)
 	}
 	s.Scores.StopsFast = 20
-	if level, word := targetsWord(s.targets()); level != well || word != "all 7 met" {
+	if level, word := targetsWord(s.targets()); level != ui.Well || word != "all 7 met" {
 		t.Errorf("with nothing missed: %s %q", level, word)
 	}
 	half := reconcile.Scores{Window: 30 * time.Minute}

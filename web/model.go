@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -136,14 +138,14 @@ func aboutOf(f *reconcile.FindingSeen) []string {
 }
 
 // Level is how bad a state is.
-func (s state) Level() level {
+func (s state) Level() ui.Level {
 	switch s {
 	case heldBack, stalled, reported:
-		return warn
+		return ui.Warn
 	case underWay, awaited:
-		return busy
+		return ui.Busy
 	}
-	return calm
+	return ui.Calm
 }
 
 // Word is the state as the page says it.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -62,73 +64,74 @@ func holdsWords(o *reconcile.Overview, kind reconcile.HeldKind, what string) str
 	if n == 0 {
 		return "holds nothing now"
 	}
-	return "holds " + count(n, "finding")
+	return "holds " + ui.Count(n, "finding")
 }
 
 func breakerItem(now time.Time, b reconcile.Breaker) item {
-	rule := text.Plain(b.Rule, mostName)
+	rule := ui.Name(b.Rule)
 	return item{
-		Key: "breaker " + rule, Chip: chip(warn, "breaker"), When: since(b.OpenedAt, now),
-		Text: said(rule + ": " + count(len(b.Subjects), "subject") + " due at once").to("stops"),
+		Key: "breaker " + rule, Chip: ui.Chip(ui.Warn, "breaker"), When: ui.Since(b.OpenedAt, now),
+		Text: ui.Said(rule + ": " + ui.Count(len(b.Subjects), "subject") + " due at once").To("stops"),
 		Sub:  "Review them, then release them. It also closes once they are healthy.",
-		Acts: []act{releaseAct(b.Rule)},
+		Acts: []ui.Act{ui.ReleaseAct(b.Rule)},
 	}
 }
 
 func loweredItem(o *reconcile.Overview, rule string) item {
 	by := o.Controls.Lowered[rule]
 	return item{
-		Key: "mode " + text.Plain(rule, mostName), Chip: chip(set, authorOr(by.Author, "lowered")), When: lasting(by.At,
+		Key: "mode " + ui.Name(rule), Chip: ui.Chip(ui.Set, authorOr(by.Author, "lowered")), When: lasting(by.At,
 			o.Now),
-		Text: said(rule + " lowered to " + string(o.Controls.Modes[rule])).to(ruleAddress(rule)),
-		Sub:  sentence(reasonAnd(by.Reason, "until it is cleared")), Acts: []act{modeAct(rule)},
+		Text: ui.Said(rule + " lowered to " + string(o.Controls.Modes[rule])).To(ui.RuleAddress(rule)),
+		Sub:  ui.Sentence(reasonAnd(by.Reason, "until it is cleared")), Acts: []ui.Act{ui.ModeAct(rule)},
 	}
 }
 
 func pauseItem(o *reconcile.Overview, p reconcile.Pause) item {
 	return item{
-		Key: "pause " + text.Plain(p.Scope, mostName), Chip: chip(set, authorOr(p.Author, "pause")), When: lasting(p.At,
+		Key: "pause " + ui.Name(p.Scope), Chip: ui.Chip(ui.Set, authorOr(p.Author, "pause")), When: lasting(p.At,
 			o.Now),
-		Text: said("pause of " + p.Scope).to("stops"),
-		Sub: sentence(reasonAnd(p.Reason, holdsWords(o, reconcile.HeldPause, p.Scope)+", "+
-			until(p.Until, o.Now, "until it is resumed").Text)),
-		Acts: []act{resumeAct(p.Scope)},
+		Text: ui.Said("pause of " + p.Scope).To("stops"),
+		Sub: ui.Sentence(reasonAnd(p.Reason, holdsWords(o, reconcile.HeldPause, p.Scope)+", "+
+			ui.Until(p.Until, o.Now, "until it is resumed").Text)),
+		Acts: []ui.Act{ui.ResumeAct(p.Scope)},
 	}
 }
 
 func holdItem(o *reconcile.Overview, h reconcile.Hold) item {
-	href := subjectAddress(h.Target)
+	href := ui.SubjectAddress(h.Target)
 	if href == "" {
 		href = "stops"
 	}
 	return item{
-		Key: fmt.Sprintf("hold %d", h.ID), Chip: chip(set, authorOr(h.Author, "hold")), When: lasting(h.At, o.Now),
-		Text: holdTarget(h.Target).to(href),
-		Sub: sentence(reasonAnd(h.Reason, holdsWords(o, reconcile.HeldHold, h.Target)+", "+
-			until(h.Until, o.Now, "until it is lifted").Text)),
-		Acts: []act{unholdAct(h.Target)},
+		Key: fmt.Sprintf("hold %d", h.ID), Chip: ui.Chip(ui.Set, authorOr(h.Author, "hold")), When: lasting(h.At, o.Now),
+		Text: holdTarget(h.Target).To(href),
+		Sub: ui.Sentence(reasonAnd(h.Reason, holdsWords(o, reconcile.HeldHold, h.Target)+", "+
+			ui.Until(h.Until, o.Now, "until it is lifted").Text)),
+		Acts: []ui.Act{ui.UnholdAct(h.Target)},
 	}
 }
 
 func groupItem(g heldGroup) item {
-	l, word := warn, kindWord(g.held.Kind)
+	l, word := ui.Warn, kindWord(g.held.Kind)
 	if isRequest(g.held.Kind) {
-		l = set
+		l = ui.Set
 	}
 	means := g.Means
 	if means == "" {
-		means = sentence(capital(text.Plain(g.By, mostLine)))
+		means = ui.Sentence(ui.Capital(ui.Line(g.By)))
 	}
 	return item{
-		Key: "held " + g.Key, Chip: chip(l, word), Sub: means,
-		Text: said(g.Count + " held " + holdWords(g.held)).to(asking("findings", "state", reconcile.ChosenHeld, "held_by",
+		Key: "held " + g.Key, Chip: ui.Chip(l, word), Sub: means,
+		Text: ui.Said(g.Count + " held " + holdWords(g.held)).To(ui.Asking("findings", "state", reconcile.ChosenHeld,
+			"held_by",
 			g.held.String())),
 	}
 }
 
 // holdTarget is what a hold is of, with its id short.
-func holdTarget(target string) cell {
-	c := subjectCell(target)
+func holdTarget(target string) ui.Cell {
+	c := ui.SubjectCell(target)
 	c.Text = "hold of " + c.Text
 	return c
 }
@@ -150,7 +153,7 @@ func kindWord(kind reconcile.HeldKind) string {
 	case reconcile.HeldOther:
 		return "held"
 	}
-	return text.Plain(string(kind), mostName)
+	return ui.Name(string(kind))
 }
 
 func authorOr(author, word string) string {
@@ -164,13 +167,13 @@ func reasonAnd(reason, rest string) string {
 	if reason == "" {
 		return rest
 	}
-	return text.Plain(reason, mostLine) + " · " + rest
+	return ui.Line(reason) + " · " + rest
 }
 
 // lasting is how long something has lasted; nothing when nobody knows since when.
-func lasting(t, now time.Time) moment {
+func lasting(t, now time.Time) ui.Moment {
 	if t.IsZero() {
-		return moment{}
+		return ui.Moment{}
 	}
-	return since(t, now)
+	return ui.Since(t, now)
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -47,36 +49,36 @@ func (r *ruleBook) modeOf(rule string, config reconcile.Mode) reconcile.Mode {
 func (s *model) tempered(v verdict) verdict {
 	p, paused := pausedAll(s.Overview)
 	switch {
-	case v.Level != well && v.Level != busy:
+	case v.Level != ui.Well && v.Level != ui.Busy:
 	case paused:
-		v.Level, v.Word = set, "Paused"
+		v.Level, v.Word = ui.Set, "Paused"
 		v.Sentence += " Nothing is repaired: all acting is paused" + signed(text.Plain(p.Author, mostHolding),
 			text.Plain(p.Reason, mostHolding)) + "."
 	case s.rules.onlyObserves():
-		v.Level, v.Word = set, "Observe only"
+		v.Level, v.Word = ui.Set, "Observe only"
 		v.Sentence += " Nothing is repaired: every rule only observes."
 	}
 	return v
 }
 
 // chips are what belongs to the verdict besides its sentence.
-func (s *model) chips() []cell {
-	var out []cell
+func (s *model) chips() []ui.Cell {
+	var out []ui.Cell
 	if _, paused := pausedAll(s.Overview); paused {
-		out = append(out, chip(set, "PAUSED").to("stops"))
+		out = append(out, ui.Chip(ui.Set, "PAUSED").To("stops"))
 	}
 	if s.rules.onlyObserves() {
-		out = append(out, chip(set, "OBSERVE ONLY").to("rules"))
+		out = append(out, ui.Chip(ui.Set, "OBSERVE ONLY").To("rules"))
 	}
 	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
-		l := set
+		l := ui.Set
 		if demotedBy(s.Overview, rule) {
-			l = bad
+			l = ui.Bad
 		}
-		out = append(out, chip(l, text.Plain(rule, mostName)+": "+string(s.Controls.Modes[rule])).to(ruleAddress(rule)))
+		out = append(out, ui.Chip(l, ui.Name(rule)+": "+string(s.Controls.Modes[rule])).To(ui.RuleAddress(rule)))
 	}
 	if missed := s.missed(); missed > 0 {
-		out = append(out, chip(warn, count(missed, "target")+" missed").to("./#targets"))
+		out = append(out, ui.Chip(ui.Warn, ui.Count(missed, "target")+" missed").To("./#targets"))
 	}
 	return out
 }
@@ -96,6 +98,6 @@ func (s *model) missedWords() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n, verb(n, "was",
+	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n, ui.Verb(n, "was",
 		"were"))
 }

@@ -3,19 +3,19 @@ package web
 import (
 	"fmt"
 
-	"github.com/a-h/templ"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/a-h/templ"
 )
 
 // A page is the first page, the overview, with every text settled.
 type page struct {
-	frame
+	ui.Frame
 
 	Verdict    verdict
-	Chips      []cell // what is part of the verdict besides: the mode, what was missed
-	Configured bool   // the ledger could be read: the sections below say something
-	Past       moment // when what is below was read, while the ledger cannot be read
+	Chips      []ui.Cell // what is part of the verdict besides: the mode, what was missed
+	Configured bool      // the ledger could be read: the sections below say something
+	Past       ui.Moment // when what is below was read, while the ledger cannot be read
 
 	Strip      string // the passes as a chart
 	StripSays  string
@@ -24,22 +24,16 @@ type page struct {
 	Hold       []item
 	Working    []item
 	MoreWork   string
-	Providers  grid
+	Providers  ui.Grid
 	Templates  []templateLine
 	Sleeping   []quarantineView
 	MoreSleep  string
 	Targets    []targetLine
-	TargetsAre cell
+	TargetsAre ui.Cell
 	Ended      string // tasks by how they ended
 	Window     string // what the targets are of
 	Quiet      []quiet
-	Timeline   grid
-}
-
-// A note stands above everything: something about the reading itself.
-type note struct {
-	Level level
-	Text  string
+	Timeline   ui.Grid
 }
 
 // How many of each list the page shows.
@@ -48,7 +42,6 @@ const (
 	mostOfRule   = 5 // findings of one rule
 	mostOpen     = 8
 	mostGroups   = 20
-	mostEvidence = 20
 )
 
 // Page is the status page of one reading. A reading that failed makes one that says so.
@@ -62,11 +55,11 @@ func Live(r *Reading, shown Process) templ.Component {
 }
 
 // Missing is the page of addresses that are not there; up is the way to the first one.
-func Missing(up string) templ.Component { return notFound(up) }
+func Missing(up string) templ.Component { return ui.NotFound(up) }
 
 // viewOf settles the page for one reading.
 func viewOf(r *Reading, shown Process) page {
-	p := page{frame: frameOf(&Asked{Reading: r, Process: shown}, "./", "")}
+	p := page{Frame: frameOf(&Asked{Reading: r, Process: shown}, "./", "")}
 	p.Every, p.Notes = everyFirst, configNotes(shown)
 	defer p.named()
 	if r.Err != nil {
@@ -94,17 +87,17 @@ func (p *page) past(r *Reading, shown Process) {
 		return
 	}
 	s := newScene(r.Past, shown.Policy, r.Trends)
-	p.Past, p.Configured, p.Installation = exactly(s.Now), true, text.Plain(s.Installation, mostName)
+	p.Past, p.Configured, p.Installation = ui.Exactly(s.Now), true, ui.Name(s.Installation)
 	p.fill(s)
 }
 
-func configNotes(shown Process) []note {
+func configNotes(shown Process) []ui.Note {
 	refused := shown.ConfigError
 	if refused == "" {
 		return nil
 	}
-	return []note{{warn, "The changed config was refused; the previous one is still in force: " +
-		sentence(text.Plain(refused, mostLine))}}
+	return []ui.Note{{Level: ui.Warn, Text: "The changed config was refused; the previous one is still in force: " +
+		ui.Sentence(ui.Line(refused))}}
 }
 
 func (p *page) fill(s *model) {
@@ -116,7 +109,7 @@ func (p *page) fill(s *model) {
 	p.Providers = s.fleet.grid()
 	p.Templates, _ = s.templateLines()
 	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
-	p.TargetsAre = chip(targetsWord(p.Targets))
+	p.TargetsAre = ui.Chip(targetsWord(p.Targets))
 	p.sleepers(s)
 	p.Quiet = s.quiet(p)
 	p.Timeline = s.timeline()
@@ -132,18 +125,18 @@ func (p *page) sleepers(s *model) {
 }
 
 // notesOf are about the process and about what stops all acting.
-func notesOf(s *model, unready error) []note {
-	var notes []note
+func notesOf(s *model, unready error) []ui.Note {
+	var notes []ui.Note
 	if unready != nil && !s.Fresh {
-		notes = append(notes, note{warn, "The ledger is not as this program needs it: " +
-			sentence(text.Plain(unready.Error(), mostLine))})
+		notes = append(notes, ui.Note{Level: ui.Warn, Text: "The ledger is not as this program needs it: " +
+			ui.Sentence(ui.Line(unready.Error()))})
 	}
 	if p, paused := pausedAll(s.Overview); paused {
-		notes = append(notes, note{set, "All acting is paused" + signed(p.Author, p.Reason) + ", " +
-			until(p.Until, s.Now, "until it is resumed").Text + "."})
+		notes = append(notes, ui.Note{Level: ui.Set, Text: "All acting is paused" + signed(p.Author, p.Reason) + ", " +
+			ui.Until(p.Until, s.Now, "until it is resumed").Text + "."})
 	}
 	if s.policy.Proof.Off() && len(s.policy.Rules) > 0 && !s.rules.onlyObserves() {
-		notes = append(notes, note{set, "Rules act unproven: the config says “proof: off”."})
+		notes = append(notes, ui.Note{Level: ui.Set, Text: "Rules act unproven: the config says “proof: off”."})
 	}
 	return notes
 }
@@ -152,10 +145,10 @@ func notesOf(s *model, unready error) []note {
 func signed(author, reason string) string {
 	out := ""
 	if author != "" {
-		out = " by " + text.Plain(author, mostName)
+		out = " by " + ui.Name(author)
 	}
 	if reason != "" {
-		out += " (" + text.Plain(reason, mostLine) + ")"
+		out += " (" + ui.Line(reason) + ")"
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -11,9 +13,9 @@ import (
 type passLine struct {
 	ID      int64
 	Kind    string
-	Began   moment
+	Began   ui.Moment
 	Took    string
-	Level   level
+	Level   ui.Level
 	Outcome string
 	Holder  string
 	Error   string
@@ -23,8 +25,8 @@ func passLines(o *reconcile.Overview, all []reconcile.PassSeen) []passLine {
 	var lines []passLine
 	for _, p := range all {
 		l := passLine{
-			ID: p.ID, Kind: text.Plain(string(p.Kind), mostName), Began: ago(p.BeganAt, o.Now),
-			Holder: text.Plain(p.Holder, mostName), Error: text.Plain(p.Error, mostLine),
+			ID: p.ID, Kind: ui.Name(string(p.Kind)), Began: ui.Ago(p.BeganAt, o.Now),
+			Holder: ui.Name(p.Holder), Error: ui.Line(p.Error),
 		}
 		l.Level, l.Outcome = passState(o, &p)
 		if !p.EndedAt.IsZero() {
@@ -46,6 +48,6 @@ func passesBy(o *reconcile.Overview) string {
 	if o.Lease.Holder == "" {
 		return "No replica holds the pass lease right now. That is normal between two passes."
 	}
-	return fmt.Sprintf("%s holds the pass lease for another %s.", text.Plain(o.Lease.Holder, mostName),
+	return fmt.Sprintf("%s holds the pass lease for another %s.", ui.Name(o.Lease.Holder),
 		text.Coarse(o.Lease.Until.Sub(o.Now)))
 }

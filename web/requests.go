@@ -7,8 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A requestView is something that an operator asked for and that is in force.
@@ -17,8 +18,8 @@ type requestView struct {
 	What    string // "Pause of all"
 	Why     string
 	Author  string
-	At      moment
-	Until   moment
+	At      ui.Moment
+	Until   ui.Moment
 	Joint   string // what stands between the two
 	Command string // that ends it, or lets go what it holds
 	// Subjects are those of a breaker: they are read before the command that lets them go.
@@ -55,11 +56,11 @@ func requests(o *reconcile.Overview) []requestView {
 }
 
 func breakerRequest(now time.Time, b reconcile.Breaker) requestView {
-	rule := text.Plain(b.Rule, mostName)
+	rule := ui.Name(b.Rule)
 	return requestView{
 		Key: "breaker " + rule, What: "Breaker of " + rule,
-		Why: count(len(b.Subjects), "subject") + " due at once, list " + text.Plain(b.Hash, mostName),
-		At:  ago(b.OpenedAt, now), Until: moment{Text: "until they are released or healthy"},
+		Why: ui.Count(len(b.Subjects), "subject") + " due at once, list " + ui.Name(b.Hash),
+		At:  ui.Ago(b.OpenedAt, now), Until: ui.Moment{Text: "until they are released or healthy"},
 		Command: releaseCommand(b), Subjects: b.Subjects,
 	}
 }
@@ -67,41 +68,40 @@ func breakerRequest(now time.Time, b reconcile.Breaker) requestView {
 func loweredRequest(o *reconcile.Overview, rule string) requestView {
 	by := o.Controls.Lowered[rule]
 	v := requestView{
-		Key:  "mode " + text.Plain(rule, mostName),
-		What: fmt.Sprintf("%s lowered to %s", text.Plain(rule, mostName), o.Controls.Modes[rule]),
-		Why:  text.Plain(by.Reason, mostLine), Author: text.Plain(by.Author, mostName),
-		Until: moment{Text: "until it is cleared"}, Command: command("sandkeeper mode %s clear", rule),
+		Key:  "mode " + ui.Name(rule),
+		What: fmt.Sprintf("%s lowered to %s", ui.Name(rule), o.Controls.Modes[rule]),
+		Why:  ui.Line(by.Reason), Author: ui.Name(by.Author),
+		Until: ui.Moment{Text: "until it is cleared"}, Command: ui.Command("sandkeeper mode %s clear", rule),
 	}
 	if !by.At.IsZero() {
-		v.At = ago(by.At, o.Now)
+		v.At = ui.Ago(by.At, o.Now)
 	}
 	return v
 }
 
 func pauseRequest(now time.Time, p reconcile.Pause) requestView {
-	scope := text.Plain(p.Scope, mostName)
+	scope := ui.Name(p.Scope)
 	return requestView{
-		Key: "pause " + scope, What: "Pause of " + scope, Why: text.Plain(p.Reason, mostLine), Author: text.Plain(p.Author,
-			mostName),
-		At: ago(p.At, now), Until: until(p.Until, now, "until it is resumed"),
-		Command: command("sandkeeper resume %s", p.Scope),
+		Key: "pause " + scope, What: "Pause of " + scope, Why: ui.Line(p.Reason), Author: ui.Name(p.Author),
+		At: ui.Ago(p.At, now), Until: ui.Until(p.Until, now, "until it is resumed"),
+		Command: ui.Command("sandkeeper resume %s", p.Scope),
 	}
 }
 
 func holdRequest(now time.Time, h reconcile.Hold) requestView {
 	return requestView{
-		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold of " + subjectWords(h.Target), Why: text.Plain(h.Reason, mostLine),
-		Author: text.Plain(h.Author, mostName), At: ago(h.At, now), Until: until(h.Until, now, "until it is lifted"),
-		Command: command("sandkeeper unhold %s", h.Target),
+		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold of " + subjectWords(h.Target), Why: ui.Line(h.Reason),
+		Author: ui.Name(h.Author), At: ui.Ago(h.At, now), Until: ui.Until(h.Until, now, "until it is lifted"),
+		Command: ui.Command("sandkeeper unhold %s", h.Target),
 	}
 }
 
 func releaseRequest(now time.Time, r reconcile.Release) requestView {
 	return requestView{
 		Key:  fmt.Sprintf("release %d", r.ID),
-		What: fmt.Sprintf("Release of %s from %s", count(len(r.Subjects), "subject"), text.Plain(r.What, mostName)),
-		Why:  text.Plain(r.Reason, mostLine), Author: text.Plain(r.Author, mostName), At: ago(r.At, now),
-		Until: until(r.Until, now, ""),
+		What: fmt.Sprintf("Release of %s from %s", ui.Count(len(r.Subjects), "subject"), ui.Name(r.What)),
+		Why:  ui.Line(r.Reason), Author: ui.Name(r.Author), At: ui.Ago(r.At, now),
+		Until: ui.Until(r.Until, now, ""),
 	}
 }
 

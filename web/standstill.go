@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -101,14 +103,14 @@ func (s *steps) waitingSteps() (n int, first string) {
 func standing(s *model) (verdict, bool) {
 	n, first := s.steps.waitingSteps()
 	v := verdict{
-		Level: warn, Word: "Waiting", Next: "The steps that wait are below, under Under way.",
-		Sentence: fmt.Sprintf("%s waits: %s.", count(n, "repair step"), first),
+		Level: ui.Warn, Word: "Waiting", Next: "The steps that wait are below, under Under way.",
+		Sentence: fmt.Sprintf("%s waits: %s.", ui.Count(n, "repair step"), first),
 	}
 	if n > 1 {
-		v.Sentence = fmt.Sprintf("%s wait, the oldest: %s.", count(n, "repair step"), first)
+		v.Sentence = fmt.Sprintf("%s wait, the oldest: %s.", ui.Count(n, "repair step"), first)
 	}
 	if left := s.steps.awake() - n; left > 0 {
-		v.Sentence += fmt.Sprintf(" %d more %s under way.", left, verb(left, "is", "are"))
+		v.Sentence += fmt.Sprintf(" %d more %s under way.", left, ui.Verb(left, "is", "are"))
 	}
 	return v, n > 0
 }
@@ -123,5 +125,5 @@ func (s *steps) words() string {
 		return fmt.Sprintf("%d under way", s.awake())
 	}
 	left := s.awake() - n
-	return fmt.Sprintf("%d %s, %d under way", n, verb(n, "waits", "wait"), left)
+	return fmt.Sprintf("%d %s, %d under way", n, ui.Verb(n, "waits", "wait"), left)
 }

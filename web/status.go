@@ -1,6 +1,9 @@
 package web
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/ui"
+)
 
 // A Status is the page's first sentence, for those who have no page before them.
 type Status struct {
@@ -17,7 +20,7 @@ type Status struct {
 func StatusOf(r *Reading, p reconcile.Policy) Status {
 	s := newScene(&r.Overview, p, nil)
 	v := judge(s)
-	out := Status{Agrees: v.Level == well, Level: string(v.Level), Word: v.Word, Sentence: v.Sentence, Next: v.Next,
+	out := Status{Agrees: v.Level == ui.Well, Level: string(v.Level), Word: v.Word, Sentence: v.Sentence, Next: v.Next,
 		Command: v.Command}
 	for _, n := range notesOf(s, r.Unready) {
 		out.Notes = append(out.Notes, n.Text)

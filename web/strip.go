@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/chart"
@@ -14,7 +16,7 @@ const mostCells = 90
 
 // A stretch is one piece of the strip: the passes that began in it.
 type stretch struct {
-	level level
+	level ui.Level
 	n     int
 	words string
 }
@@ -56,7 +58,7 @@ func (t *stretch) take(o *reconcile.Overview, p *reconcile.PassSeen) {
 	l, outcome := passState(o, p)
 	t.n++
 	if t.level == "" || rank(l) < rank(t.level) {
-		t.level, t.words = l, fmt.Sprintf("pass %d, %s: %s", p.ID, text.Plain(string(p.Kind), mostName), outcome)
+		t.level, t.words = l, fmt.Sprintf("pass %d, %s: %s", p.ID, ui.Name(string(p.Kind)), outcome)
 		if p.Error != "" {
 			t.words += ", " + text.Plain(p.Error, mostHolding)
 		}
@@ -67,34 +69,35 @@ func (t *stretch) cell(at time.Time) chart.Cell {
 	if t.n == 0 {
 		return chart.Cell{Class: "none", Text: at.UTC().Format("15:04:05 UTC") + ": no pass began"}
 	}
-	return chart.Cell{Class: string(t.level), Text: fmt.Sprintf("%s: %s, %s", at.UTC().Format("15:04:05 UTC"), count(t.n,
-		"pass"), t.words)}
+	return chart.Cell{Class: string(t.level),
+		Text: fmt.Sprintf("%s: %s, %s", at.UTC().Format("15:04:05 UTC"), ui.Count(t.n,
+			"pass"), t.words)}
 }
 
 // rank is how bad a level is; 0 is the worst.
-func rank(l level) int {
-	return map[level]int{bad: 0, warn: 1, set: 2, busy: 3, well: 4, calm: 5}[l]
+func rank(l ui.Level) int {
+	return map[ui.Level]int{ui.Bad: 0, ui.Warn: 1, ui.Set: 2, ui.Busy: 3, ui.Well: 4, ui.Calm: 5}[l]
 }
 
 // passState is how a pass stands. One that only wants for a listing is amber: what rests on that is frozen.
-func passState(o *reconcile.Overview, p *reconcile.PassSeen) (level, string) {
+func passState(o *reconcile.Overview, p *reconcile.PassSeen) (ui.Level, string) {
 	switch {
 	case p.EndedAt.IsZero() && leads(o, p):
-		return busy, "under way"
+		return ui.Busy, "under way"
 	case p.EndedAt.IsZero():
-		return warn, "never ended"
+		return ui.Warn, "never ended"
 	case p.Complete:
-		return well, "complete"
+		return ui.Well, "complete"
 	case p.Unlisted():
-		return warn, "not complete, a listing is missing"
+		return ui.Warn, "not complete, a listing is missing"
 	}
-	return bad, "not complete"
+	return ui.Bad, "not complete"
 }
 
 // stripWords are the newest passes in words.
 func stripWords(o *reconcile.Overview) string {
 	from, _ := stripSpan(o)
-	words := "last pass " + ago(o.LastPass, o.Now).Text + ", last full pass " + ago(o.LastFull, o.Now).Text
+	words := "last pass " + ui.Ago(o.LastPass, o.Now).Text + ", last full pass " + ui.Ago(o.LastFull, o.Now).Text
 	n := 0
 	for i := range o.Passes {
 		p := &o.Passes[i]
@@ -103,5 +106,5 @@ func stripWords(o *reconcile.Overview) string {
 	if n > 0 {
 		words += fmt.Sprintf(", %d not complete", n)
 	}
-	return words + "; shown are the last " + seconds(o.Now.Sub(from))
+	return words + "; shown are the last " + ui.Seconds(o.Now.Sub(from))
 }

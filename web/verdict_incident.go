@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -24,14 +26,14 @@ func failing(s *model) (verdict, bool) {
 	}
 	i := &s.Incidents[first]
 	v := verdict{
-		Level: bad, Word: "Incident",
+		Level: ui.Bad, Word: "Incident",
 		Sentence: alike(s.Overview, i),
 		Next:     nextForIncident(s.Overview, i),
-		Command:  command("sandkeeper affected %s", i.ID),
-		Link:     link{"Incident " + text.Plain(i.ID, mostName), address("incidents", i.ID)},
+		Command:  ui.Command("sandkeeper affected %s", i.ID),
+		Link:     ui.Link{Text: "Incident " + ui.Name(i.ID), Href: ui.Address("incidents", i.ID)},
 	}
 	if n > 1 {
-		v.Sentence += fmt.Sprintf(" %s more.", capital(count(n-1, "incident")))
+		v.Sentence += fmt.Sprintf(" %s more.", ui.Capital(ui.Count(n-1, "incident")))
 	}
 	return v, true
 }
@@ -44,9 +46,9 @@ func unusable(state reconcile.TemplateState) bool {
 // failureWords are how many failures an incident has, and what they are.
 func failureWords(i *reconcile.Incident) string {
 	if i.Rule == "assigned-stale" {
-		return count(i.Count, "task") + " failed to start"
+		return ui.Count(i.Count, "task") + " failed to start"
 	}
-	return count(i.Count, "failure") + " of " + text.Plain(i.Rule, mostName)
+	return ui.Count(i.Count, "failure") + " of " + ui.Name(i.Rule)
 }
 
 // alike says how many failures are one, and why.

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -57,25 +59,25 @@ func TestOutcomeWords(t *testing.T) {
 	cases := map[string]struct {
 		a    reconcile.Action
 		want string
-		how  level
+		how  ui.Level
 	}{
-		"planned":        {reconcile.Action{Outcome: reconcile.OutcomePending}, "planned, not begun", busy},
-		"claimed":        {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon.Add(1)}, "being done by a", busy},
-		"claim ran out":  {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon, Attempts: 1}, "tried once, again at once", busy},
-		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: webtest.Noon.Add(4 * time.Second)}, "tried 3 times, again in 4s", busy},
-		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(119 * time.Second)}, "accepted by the provider 1m59s ago, not confirmed yet", busy},
-		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(2 * time.Minute)}, "accepted by the provider 2m ago, not confirmed yet", warn},
-		"confirmed":      {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ActedAt: webtest.Ago(1200 * time.Millisecond), ClosedAt: webtest.Noon}, "confirmed gone 1s after the request", well},
-		"gone before":    {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ClosedAt: webtest.Noon}, "confirmed gone, it was gone already", well},
-		"stopped":        {reconcile.Action{Step: reconcile.StepQuarantine, Outcome: reconcile.OutcomeDone}, "stopped, and can come back", well},
-		"brought back":   {reconcile.Action{Step: reconcile.StepResume, Outcome: reconcile.OutcomeDone}, "it is back", well},
-		"put back":       {reconcile.Action{Step: reconcile.StepRestore, Outcome: reconcile.OutcomeDone}, "the row is as it was", well},
-		"activated":      {reconcile.Action{Step: reconcile.StepActivate, Outcome: reconcile.OutcomeConfirmed}, "usable again", well},
-		"written":        {reconcile.Action{Outcome: reconcile.OutcomeDone}, "task marked failed", well},
-		"withdrawn":      {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn}, "withdrawn: looked again, and it no longer held", calm},
-		"taken back":     {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn, Detail: "by ana: it is mine"}, "withdrawn by ana: it is mine", calm},
-		"given up":       {reconcile.Action{Outcome: reconcile.OutcomeFailed}, "given up", bad},
-		"of a later day": {reconcile.Action{Outcome: "quarantined\u202e"}, "quarantined", warn},
+		"planned":        {reconcile.Action{Outcome: reconcile.OutcomePending}, "planned, not begun", ui.Busy},
+		"claimed":        {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon.Add(1)}, "being done by a", ui.Busy},
+		"claim ran out":  {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon, Attempts: 1}, "tried once, again at once", ui.Busy},
+		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: webtest.Noon.Add(4 * time.Second)}, "tried 3 times, again in 4s", ui.Busy},
+		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(119 * time.Second)}, "accepted by the provider 1m59s ago, not confirmed yet", ui.Busy},
+		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(2 * time.Minute)}, "accepted by the provider 2m ago, not confirmed yet", ui.Warn},
+		"confirmed":      {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ActedAt: webtest.Ago(1200 * time.Millisecond), ClosedAt: webtest.Noon}, "confirmed gone 1s after the request", ui.Well},
+		"gone before":    {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ClosedAt: webtest.Noon}, "confirmed gone, it was gone already", ui.Well},
+		"stopped":        {reconcile.Action{Step: reconcile.StepQuarantine, Outcome: reconcile.OutcomeDone}, "stopped, and can come back", ui.Well},
+		"brought back":   {reconcile.Action{Step: reconcile.StepResume, Outcome: reconcile.OutcomeDone}, "it is back", ui.Well},
+		"put back":       {reconcile.Action{Step: reconcile.StepRestore, Outcome: reconcile.OutcomeDone}, "the row is as it was", ui.Well},
+		"activated":      {reconcile.Action{Step: reconcile.StepActivate, Outcome: reconcile.OutcomeConfirmed}, "usable again", ui.Well},
+		"written":        {reconcile.Action{Outcome: reconcile.OutcomeDone}, "task marked failed", ui.Well},
+		"withdrawn":      {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn}, "withdrawn: looked again, and it no longer held", ui.Calm},
+		"taken back":     {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn, Detail: "by ana: it is mine"}, "withdrawn by ana: it is mine", ui.Calm},
+		"given up":       {reconcile.Action{Outcome: reconcile.OutcomeFailed}, "given up", ui.Bad},
+		"of a later day": {reconcile.Action{Outcome: "quarantined\u202e"}, "quarantined", ui.Warn},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -95,7 +97,7 @@ func TestDetails(t *testing.T) {
 		"two lines":           {"a\n b", "", "a\n b"},
 		"as long as fits":     {strings.Repeat("a", 200), strings.Repeat("a", 200), ""},
 		"longer":              {strings.Repeat("a", 201), "", strings.Repeat("a", 201)},
-		"a whole log":         {strings.Repeat("line\n", 900), "", strings.Repeat("line\n", 800)[:mostBlock-1] + "…"},
+		"a whole log":         {strings.Repeat("line\n", 900), "", strings.Repeat("line\n", 800)[:ui.MostBlock-1] + "…"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

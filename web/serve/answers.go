@@ -12,6 +12,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web"
 	"github.com/sandkeeper/sandkeeper/web/api"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
 // page answers with the status page, or with the part of it that changes. A ledger that
@@ -98,7 +99,7 @@ func (s *site) html(w http.ResponseWriter, r *http.Request, a answer) {
 // asset serves a stylesheet, a script or an icon.
 func (s *site) asset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
-	a, err := web.ReadAsset(name)
+	a, err := ui.ReadAsset(name)
 	if err != nil {
 		s.missing(w, r)
 		return
