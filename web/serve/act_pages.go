@@ -18,15 +18,23 @@ import (
 // upFromActs is the way from the page of an act up to the first one.
 const upFromActs = "../"
 
+// forms are where people ask for something.
+type forms struct {
+	answers
+	Acts      Acts
+	asker     *asker
+	proposals *proposals
+}
+
 // formed shows a page with a form: its own origin has to be told with what it sends, which the policy of the other
 // pages keeps from everybody.
-func (s *site) formed(w http.ResponseWriter, r *http.Request, a answer) {
+func (s *forms) formed(w http.ResponseWriter, r *http.Request, a answer) {
 	w.Header().Set("Referrer-Policy", "same-origin")
 	s.html(w, r, a)
 }
 
 // confirm shows what an act would do, and the form that asks for it. Who may not sees why not.
-func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
+func (s *forms) confirm(w http.ResponseWriter, r *http.Request) {
 	v, known := api.VerbNamed(r.PathValue("verb"))
 	if !known {
 		s.missing(w, r)
@@ -37,7 +45,7 @@ func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
 }
 
 // confirmed shows the confirmation as it is now.
-func (s *site) confirmed(w http.ResponseWriter, r *http.Request, status int, c web.Confirmation) {
+func (s *forms) confirmed(w http.ResponseWriter, r *http.Request, status int, c web.Confirmation) {
 	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 	defer cancel()
 	c.Barred, c.Up = s.barred(r), upFromActs
@@ -57,7 +65,7 @@ func (s *site) confirmed(w http.ResponseWriter, r *http.Request, status int, c w
 	s.formed(w, r, answer{status, web.Confirm(&c)})
 }
 
-func (s *site) previewed(ctx context.Context, c *web.Confirmation) (bool, api.Preview) {
+func (s *forms) previewed(ctx context.Context, c *web.Confirmation) (bool, api.Preview) {
 	p, err := s.Acts.Preview(ctx, c.Verb.Name, c.Act)
 	var refused *api.Refusal
 	switch {
@@ -71,7 +79,7 @@ func (s *site) previewed(ctx context.Context, c *web.Confirmation) (bool, api.Pr
 }
 
 // barred is why who asks may not act on the page, "" when he may once he has logged in.
-func (s *site) barred(r *http.Request) string {
+func (s *forms) barred(r *http.Request) string {
 	c, d := callerOf(r), doorOf(r)
 	switch {
 	case s.Acts == nil || d == nil:
@@ -102,7 +110,7 @@ func actOf(q url.Values) api.Act {
 }
 
 // perform has what the form asks for recorded.
-func (s *site) perform(w http.ResponseWriter, r *http.Request) {
+func (s *forms) perform(w http.ResponseWriter, r *http.Request) {
 	v, known := api.VerbNamed(r.PathValue("verb"))
 	if !known {
 		s.missing(w, r)
@@ -121,7 +129,7 @@ func (s *site) perform(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 	defer cancel()
-	done, err := s.ask(ctx, r, v.Name, c.Act)
+	done, err := s.asker.ask(ctx, r, v.Name, c.Act)
 	var asked *wrongRequest
 	var refused *api.Refusal
 	switch {
@@ -143,7 +151,7 @@ func (s *site) perform(w http.ResponseWriter, r *http.Request) {
 
 // formWrong is why a form does not count: a time that is none, a list that was not shown, or, where it ends something,
 // no password of who asks. A wrong one ends the session.
-func (s *site) formWrong(r *http.Request, c *web.Confirmation) string {
+func (s *forms) formWrong(r *http.Request, c *web.Confirmation) string {
 	if span := r.PostForm.Get("for"); span != "" {
 		d, ok := text.ParseDuration(span)
 		if !ok || d <= 0 {
@@ -169,11 +177,11 @@ func (s *site) formWrong(r *http.Request, c *web.Confirmation) string {
 }
 
 // login shows the form that begins a session.
-func (s *site) login(w http.ResponseWriter, r *http.Request) {
+func (s *forms) login(w http.ResponseWriter, r *http.Request) {
 	s.formed(w, r, answer{http.StatusOK, web.LogIn(s.loginOf(r, r.URL.Query().Get("to")))})
 }
 
-func (s *site) loginOf(r *http.Request, to string) web.Login {
+func (s *forms) loginOf(r *http.Request, to string) web.Login {
 	c := callerOf(r)
 	return web.Login{User: c.name, Barred: s.barred(r), In: c.by == bySession, To: local(to)}
 }
@@ -187,7 +195,7 @@ func local(to string) string {
 }
 
 // begin begins a session for who gives his password.
-func (s *site) begin(w http.ResponseWriter, r *http.Request) {
+func (s *forms) begin(w http.ResponseWriter, r *http.Request) {
 	l := s.loginOf(r, "")
 	if err := r.ParseForm(); err == nil {
 		l.To = local(r.PostForm.Get("to"))
@@ -210,7 +218,7 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 }
 
 // leave ends a session.
-func (s *site) leave(w http.ResponseWriter, r *http.Request) {
+func (s *forms) leave(w http.ResponseWriter, r *http.Request) {
 	if d := doorOf(r); d != nil {
 		d.sessions.end(r)
 	}
