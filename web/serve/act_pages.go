@@ -11,7 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/act"
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
@@ -41,11 +41,11 @@ func (s *forms) confirm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a := actOf(r.URL.Query())
-	s.confirmed(w, r, http.StatusOK, web.Confirmation{Verb: v, Act: a})
+	s.confirmed(w, r, http.StatusOK, act.Confirmation{Verb: v, Act: a})
 }
 
 // confirmed shows the confirmation as it is now.
-func (s *forms) confirmed(w http.ResponseWriter, r *http.Request, status int, c web.Confirmation) {
+func (s *forms) confirmed(w http.ResponseWriter, r *http.Request, status int, c act.Confirmation) {
 	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 	defer cancel()
 	c.Barred, c.Up = s.barred(r), upFromActs
@@ -62,10 +62,10 @@ func (s *forms) confirmed(w http.ResponseWriter, r *http.Request, status int, c 
 		back.RawQuery = q.Encode()
 	}
 	c.LoginAt = "/session?" + url.Values{"to": {back.String()}}.Encode()
-	s.formed(w, r, answer{status, web.Confirm(&c)})
+	s.formed(w, r, answer{status, act.Confirm(&c)})
 }
 
-func (s *forms) previewed(ctx context.Context, c *web.Confirmation) (bool, api.Preview) {
+func (s *forms) previewed(ctx context.Context, c *act.Confirmation) (bool, api.Preview) {
 	p, err := s.Acts.Preview(ctx, c.Verb.Name, c.Act)
 	var refused *api.Refusal
 	switch {
@@ -117,11 +117,11 @@ func (s *forms) perform(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := r.ParseForm(); err != nil {
-		s.confirmed(w, r, http.StatusBadRequest, web.Confirmation{Verb: v, Problem: "The form did not arrive whole."})
+		s.confirmed(w, r, http.StatusBadRequest, act.Confirmation{Verb: v, Problem: "The form did not arrive whole."})
 		return
 	}
 	a := actOf(r.PostForm)
-	c := web.Confirmation{Verb: v, Act: a}
+	c := act.Confirmation{Verb: v, Act: a}
 	if why := s.formWrong(r, &c); why != "" {
 		c.Problem = why
 		s.confirmed(w, r, http.StatusForbidden, c)
@@ -145,13 +145,13 @@ func (s *forms) perform(w http.ResponseWriter, r *http.Request) {
 		s.confirmed(w, r, http.StatusServiceUnavailable, c)
 	default:
 		s.proposals.confirmed(v.Name, a.Target)
-		s.formed(w, r, answer{http.StatusOK, web.Performed(upFromActs, v, done)})
+		s.formed(w, r, answer{http.StatusOK, act.Performed(upFromActs, v, done)})
 	}
 }
 
 // formWrong is why a form does not count: a time that is none, a list that was not shown, or, where it ends something,
 // no password of who asks. A wrong one ends the session.
-func (s *forms) formWrong(r *http.Request, c *web.Confirmation) string {
+func (s *forms) formWrong(r *http.Request, c *act.Confirmation) string {
 	if span := r.PostForm.Get("for"); span != "" {
 		d, ok := text.ParseDuration(span)
 		if !ok || d <= 0 {
@@ -178,12 +178,12 @@ func (s *forms) formWrong(r *http.Request, c *web.Confirmation) string {
 
 // login shows the form that begins a session.
 func (s *forms) login(w http.ResponseWriter, r *http.Request) {
-	s.formed(w, r, answer{http.StatusOK, web.LogIn(s.loginOf(r, r.URL.Query().Get("to")))})
+	s.formed(w, r, answer{http.StatusOK, act.LogIn(s.loginOf(r, r.URL.Query().Get("to")))})
 }
 
-func (s *forms) loginOf(r *http.Request, to string) web.Login {
+func (s *forms) loginOf(r *http.Request, to string) act.Login {
 	c := callerOf(r)
-	return web.Login{User: c.name, Barred: s.barred(r), In: c.by == bySession, To: local(to)}
+	return act.Login{User: c.name, Barred: s.barred(r), In: c.by == bySession, To: local(to)}
 }
 
 // local is an address of this site, the page where it is none: nobody is sent elsewhere from here.
@@ -202,13 +202,13 @@ func (s *forms) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	if l.Barred != "" {
 		l.Problem = l.Barred
-		s.formed(w, r, answer{http.StatusForbidden, web.LogIn(l)})
+		s.formed(w, r, answer{http.StatusForbidden, act.LogIn(l)})
 		return
 	}
 	d, name := doorOf(r), callerOf(r).name
 	if !d.verify(r, name, r.PostForm.Get("password")) {
 		l.Problem = "The password is wrong, or was not checked in time."
-		s.formed(w, r, answer{http.StatusForbidden, web.LogIn(l)})
+		s.formed(w, r, answer{http.StatusForbidden, act.LogIn(l)})
 		return
 	}
 	d.sessions.end(r) // one is enough

@@ -1,4 +1,6 @@
-package web
+// Package act holds the forms by which people ask for something: what will happen, what was recorded, the log-in.
+// Who may ask, and what becomes of it, is package serve's.
+package act
 
 import (
 	"fmt"
