@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -76,57 +73,6 @@ func listIncidents(ctx context.Context, a *app.App, out io.Writer, form string) 
 		fmt.Fprintln(&b, "no incident is on record")
 	}
 	return console.Print(out, &b)
-}
-
-// incidentLine is one incident on one line, and its cause below it.
-func incidentLine(b *bytes.Buffer, p console.Paint, i incidentReport) {
-	state := p.Dim(i.State)
-	if i.State == "holds" {
-		state = p.Yellow(i.State)
-	}
-	where := strings.Join(nonEmpty(i.Provider, i.Template), " ")
-	fmt.Fprintf(b, "%s  %s  %s, %s, %s to %s, $%.2f", i.ID, state, console.Plural(i.Count, "failure"), i.Rule,
-		text.Time(i.FirstSeen), text.Time(i.LastSeen), i.Cost)
-	if where != "" {
-		fmt.Fprintf(b, ", at %s", text.Line(where))
-	}
-	fmt.Fprintf(b, "\n    %s\n", text.Line(firstText(i.Cause, i.Error, "no likely cause found")))
-}
-
-func nonEmpty(texts ...string) []string {
-	return slices.DeleteFunc(texts, func(t string) bool { return t == "" })
-}
-
-// A failedTask is one task that was failed or requeued under an incident.
-type failedTask struct {
-	Task     string    `json:"task"`
-	Provider string    `json:"provider,omitempty"`
-	Sandbox  string    `json:"sandbox,omitempty"`
-	Rule     string    `json:"rule"`
-	FailedAt time.Time `json:"failed_at"`
-	Reason   string    `json:"reason"`
-}
-
-// affectedOf are the tasks whose rows were written, each once, by its newest verdict.
-func affectedOf(verdicts []reconcile.Verdict) []failedTask {
-	out := []failedTask{}
-	at := map[string]int{}
-	for _, v := range verdicts {
-		if v.Task == "" || v.FailedAt.IsZero() {
-			continue
-		}
-		one := failedTask{v.Task, v.Provider, v.Sandbox, v.Rule, v.FailedAt.UTC(), v.Reason}
-		if i, known := at[v.Task]; known {
-			if out[i].FailedAt.Before(one.FailedAt) {
-				out[i] = one
-			}
-			continue
-		}
-		at[v.Task] = len(out)
-		out = append(out, one)
-	}
-	slices.SortStableFunc(out, func(a, b failedTask) int { return a.FailedAt.Compare(b.FailedAt) })
-	return out
 }
 
 func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id string) error {

@@ -91,15 +91,6 @@ func runBacktest(ctx context.Context, o *app.Options, f *pastFlags) error {
 	return backtestText(o.Out, p)
 }
 
-// A past is what the history came to.
-type past struct {
-	asOf, since   time.Time
-	tasks, events int
-	leftOut       int
-	price         float64 // USD of a sandbox for an hour
-	results       []backtest.Result
-}
-
 // readPast reads the history and plays it to the rules.
 func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) {
 	if err := f.wrong(); err != nil {
@@ -125,7 +116,7 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 	// The ledger may be away: then only the history tells, by the thresholds of the config.
 	ledger := a.OpenLedger(ctx)
 	show := newPastShown(a, o.Err)
-	replay, err := out.play(ctx, show, f, inForce(ctx, a))
+	replay, err := show.play(ctx, out, f, a.InForce(ctx))
 	show.End()
 	if err != nil {
 		return nil, err
@@ -139,10 +130,10 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 }
 
 // play reads the task database's history.
-func (p *past) play(
-	ctx context.Context, show *pastShown, f *pastFlags, policy *reconcile.Policy,
+func (r *pastShown) play(
+	ctx context.Context, p *past, f *pastFlags, policy *reconcile.Policy,
 ) (*backtest.Replay, error) {
-	a := show.a
+	a := r.a
 	if a.Tasks == nil {
 		p.since = p.asOf.Add(-f.since)
 		return backtest.New(policy, p.since, p.asOf, f.rules...), nil
@@ -153,9 +144,9 @@ func (p *past) play(
 	}
 	p.asOf, p.since = clock.Now.UTC(), clock.Now.Add(-f.since).UTC()
 	replay := backtest.New(policy, p.since, p.asOf, f.rules...)
-	ask := tasks.HistoryRead{Since: p.since, Share: float64(f.share) / 100, Seen: show.seen}
+	ask := tasks.HistoryRead{Since: p.since, Share: float64(f.share) / 100, Seen: r.seen}
 	err = a.Tasks.History(ctx, ask, replay.Add)
-	p.tasks, p.events, p.leftOut = replay.Tasks, replay.Events, show.last.LeftOut
+	p.tasks, p.events, p.leftOut = replay.Tasks, replay.Events, r.last.LeftOut
 	return replay, err
 }
 

@@ -192,12 +192,12 @@ func checkTemplate(ctx context.Context, p reconcile.Templates, name string) reco
 		out.OK, out.Said = true, "active"
 		out.Said += expiry(t)
 	case t.State == reconcile.TemplateUnknown:
-		out.OK, out.Said = true, "is there, and nothing more is known of it: "+firstText(t.Raw, "no state is told")
+		out.OK, out.Said = true, "is there, and nothing more is known of it: "+reconcile.FirstOf(t.Raw, "no state is told")
 		out.Fix = "nothing to do, if sandboxes start from it"
 	case t.State == reconcile.TemplateMissing:
 		out.Said, out.Fix = "is not there", "create it, or correct the name in providers[].templates"
 	default:
-		out.Said, out.Fix = "is "+firstText(
+		out.Said, out.Fix = "is "+reconcile.FirstOf(
 			t.Raw,
 			string(t.State),
 		), "activate it at the provider; no sandbox starts from it"

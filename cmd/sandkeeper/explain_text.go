@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -19,7 +19,7 @@ const linesOfTime = 60
 func (e *explanation) text(w io.Writer) error {
 	var b bytes.Buffer
 	p := console.NewPaint(w)
-	fmt.Fprintf(&b, "%s as of %s\n", text.Line(firstText(e.Subject, e.ID)), text.Time(e.At))
+	fmt.Fprintf(&b, "%s as of %s\n", text.Line(reconcile.FirstOf(e.Subject, e.ID)), text.Time(e.At))
 	e.viewsText(&b)
 	for _, s := range e.Sources {
 		if !s.Trusted {
@@ -40,7 +40,7 @@ func (e *explanation) viewsText(b *bytes.Buffer) {
 	if t := e.Task; t != nil {
 		fmt.Fprintf(b, "\ntask table (times by its database's clock)\n"+
 			"  %s is %s (%s), sandbox %q, started %s, updated %s, last seen %s\n",
-			text.Line(t.ID), text.Line(t.Status), text.Line(firstText(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
+			text.Line(t.ID), text.Line(t.Status), text.Line(reconcile.FirstOf(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
 			stampText(t.UpdatedAt), stampText(t.LastSeen))
 		if t.Error != "" {
 			fmt.Fprintf(b, "  error: %s\n", text.Line(t.Error))
@@ -68,7 +68,7 @@ func sandboxWords(s *sandboxReport) string {
 	case !s.Here:
 		return "not listed"
 	}
-	return firstText(s.Raw, "in an unknown state")
+	return reconcile.FirstOf(s.Raw, "in an unknown state")
 }
 
 func (e *explanation) verdictText(b *bytes.Buffer, p console.Paint) {
@@ -83,7 +83,7 @@ func (e *explanation) verdictText(b *bytes.Buffer, p console.Paint) {
 		fmt.Fprintf(b, "  healthy because: %s\n", text.Line(e.Kept))
 	}
 	for _, i := range e.Incidents {
-		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, text.Line(firstText(i.Cause, i.Error,
+		fmt.Fprintf(b, "  part of incident %s (%s): %s\n", i.ID, i.State, text.Line(reconcile.FirstOf(i.Cause, i.Error,
 			"cause unknown")))
 	}
 	for _, r := range e.FalsePositives {
@@ -109,7 +109,7 @@ func (e *explanation) passText(b *bytes.Buffer, p console.Paint) {
 	}
 	fmt.Fprintf(b, "\nlast pass\n  number %d, %s, ended %s", l.Number, l.Kind, text.Time(l.EndedAt))
 	if !l.Complete {
-		fmt.Fprintf(b, ", %s", p.Red("not complete: "+text.Line(firstText(l.Error, "no reason given"))))
+		fmt.Fprintf(b, ", %s", p.Red("not complete: "+text.Line(reconcile.FirstOf(l.Error, "no reason given"))))
 	}
 	fmt.Fprintln(b)
 	if e.Whole {
@@ -121,7 +121,7 @@ func (e *explanation) passText(b *bytes.Buffer, p console.Paint) {
 		f := &l.Findings[i]
 		state := "not due yet"
 		if f.Due {
-			state = firstText(f.HeldBy.String(), "due")
+			state = reconcile.FirstOf(f.HeldBy.String(), "due")
 		}
 		fmt.Fprintf(b, "  found %s, %s, since %s\n", p.Yellow(f.Rule), text.Line(state), text.Time(f.FirstSeen))
 	}
@@ -179,21 +179,4 @@ func (e *explanation) momentsText(b *bytes.Buffer, p console.Paint) {
 	for _, l := range e.Logs {
 		fmt.Fprintf(b, "\nlog saved %s by action %s\n  %s\n", text.Time(l.At), l.Action, text.Line(l.Text))
 	}
-}
-
-func firstText(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}
-
-// stampText is a time that JSON may leave out.
-func stampText(t *time.Time) string {
-	if t == nil {
-		return text.Time(time.Time{})
-	}
-	return text.Time(*t)
 }

@@ -58,7 +58,7 @@ func momentsOf(x *run.Explained, h reconcile.History) []moment {
 			b := &x.Decision.Subject.Boxes[i]
 			m.box(&b.Sandbox)
 			if d := deathOf(x, b.Ref); d != nil {
-				m.add(d.At, b.Provider, "sandbox "+b.ID+" ended: "+firstText(d.Reason, "no reason told")+", "+d.Record)
+				m.add(d.At, b.Provider, "sandbox "+b.ID+" ended: "+reconcile.FirstOf(d.Reason, "no reason told")+", "+d.Record)
 			}
 		}
 	} else if x.Row != nil {

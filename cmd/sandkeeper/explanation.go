@@ -132,15 +132,20 @@ type pastProbe struct {
 	Detail  string                 `json:"detail,omitempty"`
 }
 
-// when is a time as JSON has it, nothing for none.
-func when(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
+// explanationOf puts together what the two worlds and the ledger say of one thing.
+func explanationOf(id string, x *run.Explained, h reconcile.History) *explanation {
+	e := &explanation{ID: id, At: x.At, Listed: when(x.Listed), Whole: x.Whole, History: historyOf(h),
+		Sandboxes: []sandboxReport{}, Findings: []verdictReport{}, Steps: []stepReport{}}
+	if x.Decision != nil {
+		e.fill(x)
+	} else {
+		e.past(x, h)
 	}
-	t = t.UTC()
-	return &t
+	e.tell(x, h)
+	return e
 }
 
+// fill says what this look came to.
 func (e *explanation) fill(x *run.Explained) {
 	d := x.Decision
 	e.Subject, e.Kept, e.KeptBy, e.Sources = d.Subject.ID, d.Kept, d.KeptBy, sourcesOf(x.Sources)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -58,7 +59,7 @@ func (s *spanValue) Set(given string) error {
 		problem, right = "is below 0", positive
 	}
 	form := fmt.Sprintf("%s%s --%s %s", s.verb.CommandPath(), strings.TrimPrefix(s.verb.Use, s.verb.Name()), s.flag,
-		firstText(right, s.example()))
+		reconcile.FirstOf(right, s.example()))
 	return &flagError{fmt.Sprintf("%s --%s %s: %q %s; write it like `%s`%s",
 		s.verb.Name(), s.flag, given, given, problem, form, s.endless())}
 }

@@ -31,7 +31,7 @@ reached, further tables are granted by column, else as a whole.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGrants(cmd.Context(), o, of) },
 	}
 	of = "tasks"
-	wordFlag(c, &wordValue{"for", &of, []string{"tasks", "ledger"}}, "", "database that they are for: tasks or ledger")
+	wordFlag(c, &wordValue{flag: "for", value: &of, known: []string{"tasks", "ledger"}}, "", "database that they are for: tasks or ledger")
 	return c
 }
 

@@ -52,7 +52,7 @@ Without --database it takes ` + tasksVariable + ` or ` + ledgerVariable + ` of t
 		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), o, f) },
 	}
 	c.Flags().StringVar(&f.database, "database", "", "PostgreSQL URL of the platform's database")
-	wordFlag(c, &wordValue{"provider", &f.provider, proposable()}, "",
+	wordFlag(c, &wordValue{flag: "provider", value: &f.provider, known: proposable()}, "",
 		"kind of the provider: "+strings.Join(proposable(), ", "))
 	c.Flags().StringVar(&f.providerURL, "provider-url", "", "address of its API, where it is not the vendor's")
 	c.Flags().StringVar(&f.output, "output", "sandkeeper.yaml", "file to write; -: stdout, without check and plan")

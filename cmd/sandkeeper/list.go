@@ -48,7 +48,7 @@ func (f *listFlags) add(c *cobra.Command) {
 
 func (f *listFlags) addRule(c *cobra.Command, also ...string) {
 	known := append(append([]string{}, reconcile.RuleNames...), also...)
-	wordFlag(c, &wordValue{"rule", &f.rule, known}, "", "only of this rule")
+	wordFlag(c, &wordValue{flag: "rule", value: &f.rule, known: known}, "", "only of this rule")
 }
 
 func (f *listFlags) addProvider(c *cobra.Command) {
@@ -56,7 +56,7 @@ func (f *listFlags) addProvider(c *cobra.Command) {
 }
 
 func (f *listFlags) addState(c *cobra.Command, help string, known ...string) {
-	wordFlag(c, &wordValue{"state", &f.state, known}, "", help)
+	wordFlag(c, &wordValue{flag: "state", value: &f.state, known: known}, "", help)
 }
 
 func (f *listFlags) addHeldBy(c *cobra.Command) {
@@ -134,7 +134,7 @@ func (l *listing) text(b *bytes.Buffer, f *listFlags) {
 	for _, row := range l.rows {
 		cells := make([]string, columns)
 		for i := range cells {
-			cells[i] = firstText(text.Clip(row[i], width), "-")
+			cells[i] = reconcile.FirstOf(text.Clip(row[i], width), "-")
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}

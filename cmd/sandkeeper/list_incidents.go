@@ -54,7 +54,7 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 	l.items = incidentsOf(chosen)
 	for _, r := range incidentsOf(chosen) {
 		l.rows = append(l.rows, []string{r.ID, r.State, r.Rule, strconv.Itoa(r.Count), text.Time(r.LastSeen),
-			firstText(r.Cause, r.Error, "no likely cause found"), r.Provider, r.Template, text.Time(r.FirstSeen),
+			reconcile.FirstOf(r.Cause, r.Error, "no likely cause found"), r.Provider, r.Template, text.Time(r.FirstSeen),
 			stampText(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})
 	}
 	return l, nil

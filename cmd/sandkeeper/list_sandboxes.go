@@ -101,7 +101,7 @@ func (r *seenReport) age(now time.Time) string {
 }
 
 func seenOf(s *reconcile.SandboxSeen) seenReport {
-	state := firstText(string(s.State), "unknown")
+	state := reconcile.FirstOf(string(s.State), "unknown")
 	if !s.GoneAt.IsZero() {
 		state = stateGone
 	}

@@ -53,7 +53,7 @@ clock. With -f it goes on until it is interrupted; -o json then gives one line f
 	}
 	f.add(c)
 	f.addText(c, "only with this part of a subject or of what happened")
-	wordFlag(c, &wordValue{"kind", &f.kind, timelineKinds}, "", "only lines of this kind")
+	wordFlag(c, &wordValue{flag: "kind", value: &f.kind, known: timelineKinds}, "", "only lines of this kind")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what happens")
 	return c
 }

@@ -48,22 +48,6 @@ func collectSeldom() {
 	}
 }
 
-// An exitError ends the program with a code of its own. Its error, when there is one, has
-// not been shown yet.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
 // execute carries out one verb and returns the exit code.
 func execute(ctx context.Context, args []string, io console.Stdio) int {
 	io.Out = console.Tidy(io.Out)

@@ -61,7 +61,7 @@ func runPlan(ctx context.Context, o *app.Options, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	shown := reportOf(r, false).only(&f.only)
+	shown := reportOf(r, false).only(f.only.rule, f.only.provider)
 	if f.output == "json" {
 		err = console.PrintJSON(o.Out, shown)
 	} else {

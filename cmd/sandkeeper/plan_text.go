@@ -12,9 +12,9 @@ import (
 )
 
 // only leaves out the steps and findings of other rules and providers. What was counted stays as it was.
-func (r report) only(f *listFlags) report {
+func (r report) only(ofRule, at string) report {
 	other := func(rule, provider string) bool {
-		return f.rule != "" && rule != f.rule || f.provider != "" && provider != f.provider
+		return ofRule != "" && rule != ofRule || at != "" && provider != at
 	}
 	r.Steps = slices.DeleteFunc(r.Steps, func(s stepReport) bool { return other(s.Rule, s.Provider) })
 	r.Findings = slices.DeleteFunc(r.Findings, func(x findingReport) bool { return other(x.Rule, x.Provider) })

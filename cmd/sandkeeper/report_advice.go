@@ -9,12 +9,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-const day = 24 * time.Hour
-
 // What it takes to advise somebody to arm a rule.
 const (
 	enoughVerdicts = 20
-	enoughTime     = 2 * day
+	enoughTime     = 2 * 24 * time.Hour
 )
 
 // An arming is what is known when somebody thinks of arming a rule.
@@ -84,5 +82,5 @@ func (a *arming) lookAt() string {
 	if len(a.Examples) == 0 {
 		return "them"
 	}
-	return "explain " + firstText(a.Examples[0].Task, a.Examples[0].Subject)
+	return "explain " + reconcile.FirstOf(a.Examples[0].Task, a.Examples[0].Subject)
 }

@@ -237,7 +237,7 @@ func previewed(p *run.Previewed) string {
 	if p.Name != "" && p.Name != p.ID {
 		out += fmt.Sprintf(" %q", p.Name)
 	}
-	out += " (" + firstText(p.Raw, "not seen now") + ")"
+	out += " (" + reconcile.FirstOf(p.Raw, "not seen now") + ")"
 	switch {
 	case p.Status != "":
 		out += fmt.Sprintf(", task %s (%s)", p.Task, p.Status)

@@ -165,7 +165,7 @@ type wordValue struct {
 // formFlag gives a verb the flag that chooses the form of its result.
 func formFlag(c *cobra.Command, value *string, usual, help string, known ...string) {
 	*value = usual
-	wordFlag(c, &wordValue{"output", value, known}, "o", help)
+	wordFlag(c, &wordValue{flag: "output", value: value, known: known}, "o", help)
 }
 
 // wordFlag gives a verb a flag that takes one of some words.
