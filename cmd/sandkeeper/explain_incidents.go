@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
@@ -30,8 +31,8 @@ type incidentReport struct {
 func incidentOf(i *reconcile.Incident) incidentReport {
 	return incidentReport{ID: i.ID, Rule: i.Rule, Provider: i.Provider, Template: i.Template, Error: i.Error,
 		Cause: i.Cause, Count: i.Count, Cost: i.Cost, FirstSeen: i.FirstSeen.UTC(), LastSeen: i.LastSeen.UTC(),
-		ClosedAt: when(i.ClosedAt), Released: when(i.ReleasedAt), By: i.ReleasedBy.Author,
-		Acked: when(i.AckedAt), AckedBy: i.AckedBy.Author, State: incidentState(i)}
+		ClosedAt: console.When(i.ClosedAt), Released: console.When(i.ReleasedAt), By: i.ReleasedBy.Author,
+		Acked: console.When(i.AckedAt), AckedBy: i.AckedBy.Author, State: incidentState(i)}
 }
 
 // incidentState is one word for what an incident does now.
@@ -71,7 +72,7 @@ func falsePositivesOf(all []reconcile.Verdict) []falsePositiveReport {
 		if v.FalsePositiveAt.IsZero() {
 			continue
 		}
-		out = append(out, falsePositiveReport{Rule: v.Rule, Task: v.Task, Subject: v.Subject, At: when(v.FalsePositiveAt),
+		out = append(out, falsePositiveReport{Rule: v.Rule, Task: v.Task, Subject: v.Subject, At: console.When(v.FalsePositiveAt),
 			Verdict: v.At.UTC(), Reason: v.Reason, What: v.FalsePositive})
 	}
 	return out

@@ -40,8 +40,8 @@ func (e *explanation) viewsText(b *bytes.Buffer) {
 	if t := e.Task; t != nil {
 		fmt.Fprintf(b, "\ntask table (times by its database's clock)\n"+
 			"  %s is %s (%s), sandbox %q, started %s, updated %s, last seen %s\n",
-			text.Line(t.ID), text.Line(t.Status), text.Line(reconcile.FirstOf(t.State, "not mapped")), t.Sandbox, stampText(t.StartedAt),
-			stampText(t.UpdatedAt), stampText(t.LastSeen))
+			text.Line(t.ID), text.Line(t.Status), text.Line(reconcile.FirstOf(t.State, "not mapped")), t.Sandbox, console.Stamp(t.StartedAt),
+			console.Stamp(t.UpdatedAt), console.Stamp(t.LastSeen))
 		if t.Error != "" {
 			fmt.Fprintf(b, "  error: %s\n", text.Line(t.Error))
 		}
@@ -53,11 +53,11 @@ func (e *explanation) viewsText(b *bytes.Buffer) {
 
 func (s *sandboxReport) text(b *bytes.Buffer) {
 	fmt.Fprintf(b, "\nprovider %s (times by its clock)\n  %s is %s, created %s, last activity %s\n",
-		s.Provider, text.Line(s.ID), text.Line(sandboxWords(s)), stampText(s.CreatedAt), stampText(s.LastActivity))
+		s.Provider, text.Line(s.ID), text.Line(sandboxWords(s)), console.Stamp(s.CreatedAt), console.Stamp(s.LastActivity))
 	fmt.Fprintf(b, "  by the ledger's clock: first seen %s, in this state since %s\n",
-		stampText(s.FirstSeen), stampText(s.StateSince))
+		console.Stamp(s.FirstSeen), console.Stamp(s.StateSince))
 	if s.Probe != "" {
-		fmt.Fprintf(b, "  last probe %s: %s (%d failed in a row)\n", stampText(s.ProbedAt), text.Line(s.Probe), s.Failures)
+		fmt.Fprintf(b, "  last probe %s: %s (%d failed in a row)\n", console.Stamp(s.ProbedAt), text.Line(s.Probe), s.Failures)
 	}
 }
 
@@ -115,7 +115,7 @@ func (e *explanation) passText(b *bytes.Buffer, p console.Paint) {
 	if e.Whole {
 		fmt.Fprintln(b, "  too long ago, or does not know the id: every provider was listed for this answer")
 	} else if e.Listed != nil {
-		fmt.Fprintf(b, "  the rest of the fleet is as the full pass of %s left it\n", stampText(e.Listed))
+		fmt.Fprintf(b, "  the rest of the fleet is as the full pass of %s left it\n", console.Stamp(e.Listed))
 	}
 	for i := range l.Findings {
 		f := &l.Findings[i]

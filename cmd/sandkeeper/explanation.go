@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
@@ -134,7 +135,7 @@ type pastProbe struct {
 
 // explanationOf puts together what the two worlds and the ledger say of one thing.
 func explanationOf(id string, x *run.Explained, h reconcile.History) *explanation {
-	e := &explanation{ID: id, At: x.At, Listed: when(x.Listed), Whole: x.Whole, History: historyOf(h),
+	e := &explanation{ID: id, At: x.At, Listed: console.When(x.Listed), Whole: x.Whole, History: historyOf(h),
 		Sandboxes: []sandboxReport{}, Findings: []verdictReport{}, Steps: []stepReport{}}
 	if x.Decision != nil {
 		e.fill(x)
@@ -183,18 +184,18 @@ func lastPassOf(p reconcile.PassSeen, h reconcile.History) *lastPass {
 
 func taskOf(t *reconcile.Task, seen reconcile.TaskSeen) *taskReport {
 	return &taskReport{ID: t.ID, Status: t.Status, State: string(t.State), Sandbox: t.Sandbox, Error: t.Error,
-		CreatedAt: when(
+		CreatedAt: console.When(
 			t.CreatedAt,
-		), StartedAt: when(t.StartedAt), UpdatedAt: when(t.UpdatedAt), Deadline: when(t.DeadlineAt),
-		LastSeen: when(t.LastSeen()), AsOf: t.AsOf, SeenSince: when(seen.Since)}
+		), StartedAt: console.When(t.StartedAt), UpdatedAt: console.When(t.UpdatedAt), Deadline: console.When(t.DeadlineAt),
+		LastSeen: console.When(t.LastSeen()), AsOf: t.AsOf, SeenSince: console.When(seen.Since)}
 }
 
 func sandboxOf(b reconcile.SeenSandbox) sandboxReport {
 	return sandboxReport{Provider: b.Provider, ID: b.ID, Name: b.Name, State: string(b.State), Raw: b.Raw,
 		Here: b.Here, Gone: b.Gone, Owned: b.Owned, Template: b.Template,
-		CreatedAt: when(b.CreatedAt), LastActivity: when(b.LastActivityAt),
-		FirstSeen: when(b.Seen.FirstSeen), StateSince: when(b.Seen.StateSince),
-		Probe: probeWords(b.Probes.Last), ProbedAt: when(b.Probes.Last.At), Failures: len(b.Probes.Failures)}
+		CreatedAt: console.When(b.CreatedAt), LastActivity: console.When(b.LastActivityAt),
+		FirstSeen: console.When(b.Seen.FirstSeen), StateSince: console.When(b.Seen.StateSince),
+		Probe: probeWords(b.Probes.Last), ProbedAt: console.When(b.Probes.Last.At), Failures: len(b.Probes.Failures)}
 }
 
 func probeWords(p reconcile.ProbeResult) string {
@@ -212,12 +213,12 @@ func historyOf(h reconcile.History) historyReport {
 		Timeline: h.Timeline,
 	}
 	for _, f := range h.Findings {
-		out.Findings = append(out.Findings, pastFinding{f.Rule, f.Reason, f.OpenedAt, when(f.ResolvedAt)})
+		out.Findings = append(out.Findings, pastFinding{f.Rule, f.Reason, f.OpenedAt, console.When(f.ResolvedAt)})
 	}
 	for _, a := range h.Actions {
 		out.Actions = append(
 			out.Actions,
-			pastAction{a.ID, a.Rule, a.Step, a.Outcome, a.Detail, a.PlannedAt, when(a.ActedAt), when(a.ClosedAt)},
+			pastAction{a.ID, a.Rule, a.Step, a.Outcome, a.Detail, a.PlannedAt, console.When(a.ActedAt), console.When(a.ClosedAt)},
 		)
 	}
 	for _, p := range h.Probes {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -71,8 +72,8 @@ func listActions(ctx context.Context, a *app.App, f *listFlags) (*listing, error
 		r := actionOf(&found[i])
 		items = append(items, r)
 		l.rows = append(l.rows, []string{r.ID, string(r.Step), found[i].Subject, r.Rule, string(r.Outcome),
-			text.Coarse(now.Sub(r.PlannedAt)), r.Reason, r.Detail, r.By, text.Time(r.PlannedAt), stampText(r.RequestedAt),
-			stampText(r.ClosedAt)})
+			text.Coarse(now.Sub(r.PlannedAt)), r.Reason, r.Detail, r.By, text.Time(r.PlannedAt), console.Stamp(r.RequestedAt),
+			console.Stamp(r.ClosedAt)})
 	}
 	l.items = items
 	return l, nil
@@ -112,5 +113,5 @@ func actionOf(a *reconcile.Action) actionReport {
 		Subject:  subjectOf(a.Subject, a.Provider),
 		Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task, Reason: a.Reason, Detail: a.Detail,
 		By: a.Author, Pass: a.Pass,
-		PlannedAt: a.PlannedAt.UTC(), RequestedAt: when(a.ActedAt), ClosedAt: when(a.ClosedAt), Evidence: a.Evidence}
+		PlannedAt: a.PlannedAt.UTC(), RequestedAt: console.When(a.ActedAt), ClosedAt: console.When(a.ClosedAt), Evidence: a.Evidence}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -89,7 +90,7 @@ func foundOf(f *reconcile.FindingSeen, c *reconcile.Controls) foundReport {
 	dated(held, c)
 	return foundReport{Rule: f.Rule, Subject: subjectOf(f.Subject, f.Provider), Provider: f.Provider, Sandbox: f.Sandbox,
 		Task: f.Task, State: findingState(f), Reason: f.Reason, HeldBy: held, Incident: f.Incident, Sightings: f.Sightings,
-		OpenedAt: f.OpenedAt.UTC(), ResolvedAt: when(f.ResolvedAt), Evidence: f.Evidence}
+		OpenedAt: f.OpenedAt.UTC(), ResolvedAt: console.When(f.ResolvedAt), Evidence: f.Evidence}
 }
 
 // findingState is one word for where a finding is.

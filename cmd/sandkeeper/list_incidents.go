@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -55,7 +56,7 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 	for _, r := range incidentsOf(chosen) {
 		l.rows = append(l.rows, []string{r.ID, r.State, r.Rule, strconv.Itoa(r.Count), text.Time(r.LastSeen),
 			reconcile.FirstOf(r.Cause, r.Error, "no likely cause found"), r.Provider, r.Template, text.Time(r.FirstSeen),
-			stampText(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})
+			console.Stamp(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})
 	}
 	return l, nil
 }

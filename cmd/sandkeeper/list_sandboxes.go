@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -66,7 +67,7 @@ func listSandboxes(ctx context.Context, a *app.App, f *listFlags) (*listing, err
 	for _, r := range items {
 		l.rows = append(l.rows, []string{r.Provider, r.Sandbox, r.State, r.Task, r.age(now), r.Template, r.Name,
 			r.ProviderState,
-			stampText(r.CreatedAt), stampText(r.FirstSeen), stampText(r.GoneAt)})
+			console.Stamp(r.CreatedAt), console.Stamp(r.FirstSeen), console.Stamp(r.GoneAt)})
 	}
 	return l, nil
 }
@@ -106,6 +107,6 @@ func seenOf(s *reconcile.SandboxSeen) seenReport {
 		state = stateGone
 	}
 	return seenReport{Provider: s.Provider, Sandbox: s.ID, Name: s.Name, Task: s.Task, State: state, ProviderState: s.Raw,
-		Template: s.Template, CreatedAt: when(s.CreatedAt), FirstSeen: when(s.FirstSeen), StateSince: when(s.StateSince),
-		GoneAt: when(s.GoneAt)}
+		Template: s.Template, CreatedAt: console.When(s.CreatedAt), FirstSeen: console.When(s.FirstSeen), StateSince: console.When(s.StateSince),
+		GoneAt: console.When(s.GoneAt)}
 }

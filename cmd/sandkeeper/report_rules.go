@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -78,7 +79,7 @@ func rulesReportOf(now time.Time, window time.Duration, found []reconcile.RuleRe
 			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, FalsePositives: r.FalsePositives, Share: a.share(),
 			Resolved: r.Resolved, ByRule: r.ByRule, ByOperator: r.ByOperator, Cost: r.Cost,
 			UntilFound: r.UntilFound, Saved: r.Saved, Money: moneyOf(r.Money),
-			FirstSeen: when(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
+			FirstSeen: console.When(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
 		if by, yes := c.Lowered[name]; yes {
 			line.Lowered = by.Author + ": " + by.Reason
 			a.self = by.Author == reconcile.AuthorSelf

@@ -28,7 +28,7 @@ func (r *rulesReport) text(w io.Writer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%d\t$%.2f\t$%.2f\t$%.2f\t%s\n", l.Rule, l.modeText(), l.Verdicts,
 			l.Acted, l.backText(),
-			l.Resolved, l.ByRule+l.ByOperator, l.UntilFound, l.Cost, l.Saved, stampText(l.FirstSeen))
+			l.Resolved, l.ByRule+l.ByOperator, l.UntilFound, l.Cost, l.Saved, console.Stamp(l.FirstSeen))
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the result: %w", err)
@@ -140,7 +140,7 @@ func (r *rulesReport) regretsText(b *bytes.Buffer) {
 	var lines []string
 	for i := range r.Rules {
 		for _, e := range r.Rules[i].Examples {
-			lines = append(lines, fmt.Sprintf("  %s %s %s: %s\n    the verdict of %s was: %s", stampText(e.At), e.Rule,
+			lines = append(lines, fmt.Sprintf("  %s %s %s: %s\n    the verdict of %s was: %s", console.Stamp(e.At), e.Rule,
 				text.Line(reconcile.FirstOf(e.Task, e.Subject)), text.Line(e.What), text.Time(e.Verdict), text.Line(e.Reason)))
 		}
 	}

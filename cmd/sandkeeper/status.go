@@ -78,8 +78,8 @@ func runStatus(ctx context.Context, o *app.Options, output string) error {
 func statusOf(r *web.Reading, p reconcile.Policy) *statusReport {
 	v, o := web.StatusOf(r, p), &r.Overview
 	s := &statusReport{Installation: o.Installation, At: o.Now.UTC(), Agreement: v.Agrees, Level: v.Level, Word: v.Word,
-		Sentence: v.Sentence, Next: v.Next, Command: v.Command, Notes: v.Notes, LastPass: when(o.LastPass),
-		LastFullPass: when(o.LastFull), Actions: o.OpenTotal, Sources: sourcesOf(o.Sources),
+		Sentence: v.Sentence, Next: v.Next, Command: v.Command, Notes: v.Notes, LastPass: console.When(o.LastPass),
+		LastFullPass: console.When(o.LastFull), Actions: o.OpenTotal, Sources: sourcesOf(o.Sources),
 		Counts: reconcile.WithoutMeasures(o.Counts)}
 	for _, n := range o.FindingsOpen {
 		s.Findings += n
@@ -116,8 +116,8 @@ func (s *statusReport) text(b *bytes.Buffer, p console.Paint, wide bool) {
 		fmt.Fprintf(b, "  %s\n", text.Line(s.Command))
 	}
 	fmt.Fprintf(b, "%s, %s, %s; last pass %s, last full pass %s\n", console.Plural(s.Findings, "finding"),
-		console.Plural(s.Actions, "open action"), console.Plural(s.Incidents, "open incident"), stampText(s.LastPass),
-		stampText(s.LastFullPass))
+		console.Plural(s.Actions, "open action"), console.Plural(s.Incidents, "open incident"), console.Stamp(s.LastPass),
+		console.Stamp(s.LastFullPass))
 	for _, source := range s.Sources {
 		if !source.Trusted {
 			fmt.Fprintf(b, "%s %s: %s\n", p.Red("NOT TRUSTED"), text.Line(source.Name), text.Line(source.Reason))

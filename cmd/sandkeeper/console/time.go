@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// when is a time as JSON has it, nothing for none.
-func when(t time.Time) *time.Time {
+// When is a time as JSON has it, nothing for none.
+func When(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}
@@ -15,8 +15,8 @@ func when(t time.Time) *time.Time {
 	return &t
 }
 
-// stampText is a time that JSON may leave out.
-func stampText(t *time.Time) string {
+// Stamp is a time that JSON may leave out.
+func Stamp(t *time.Time) string {
 	if t == nil {
 		return text.Time(time.Time{})
 	}
