@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
@@ -34,12 +35,12 @@ the incidents.`,
 		Example: `  sandkeeper affected
   sandkeeper affected i-3k9f2
   sandkeeper affected i-3k9f2 -o sql > again.sql`,
-		Args: upTo(1),
+		Args: verb.UpTo(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAffected(cmd.Context(), o, form, args)
 		},
 	}
-	formFlag(c, &form, "", "form of the result: ids, json or sql (default ids; a list without an incident)",
+	verb.Form(c, &form, "", "form of the result: ids, json or sql (default ids; a list without an incident)",
 		"ids", "json", "sql")
 	return c
 }
@@ -63,7 +64,7 @@ func listIncidents(ctx context.Context, a *app.App, out io.Writer, form string) 
 	case "json":
 		return console.PrintJSON(out, incidentsOf(all))
 	case "sql":
-		return misused(errors.New("affected -o sql: say which incident; affected alone lists them"))
+		return verb.Misused(errors.New("affected -o sql: say which incident; affected alone lists them"))
 	}
 	var b bytes.Buffer
 	for i := range all {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -29,24 +30,24 @@ type pastFlags struct {
 }
 
 func (f *pastFlags) add(c *cobra.Command, forms ...string) {
-	spanFlag(c, &f.since, "since", 30*day, "how far back to look")
+	verb.Span(c, &f.since, "since", 30*verb.Day, "how far back to look")
 	c.Flags().IntVar(&f.share, "share", 50, "percent of the time in which the task database may be kept at work")
 	c.Flags().StringSliceVar(&f.rules, "rule", nil, "only this rule; may be given more than once")
 	names := cobra.FixedCompletions(reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp)
 	_ = c.RegisterFlagCompletionFunc("rule", names)
 	last := len(forms) - 1
-	formFlag(c, &f.form, "text", "form of the result: "+strings.Join(forms[:last], ", ")+" or "+forms[last], forms...)
+	verb.Form(c, &f.form, "text", "form of the result: "+strings.Join(forms[:last], ", ")+" or "+forms[last], forms...)
 }
 
 // wrong is what cannot be asked for.
 func (f *pastFlags) wrong() error {
 	for _, name := range f.rules {
 		if !slices.Contains(reconcile.RuleNames, name) {
-			return misused(fmt.Errorf("--rule %s: %s", name, text.Unknown(name, reconcile.RuleNames)))
+			return verb.Misused(fmt.Errorf("--rule %s: %s", name, text.Unknown(name, reconcile.RuleNames)))
 		}
 	}
 	if f.share < 1 || f.share > 100 {
-		return misused(fmt.Errorf("--share %d: it is a percentage, from 1 to 100", f.share))
+		return verb.Misused(fmt.Errorf("--share %d: it is a percentage, from 1 to 100", f.share))
 	}
 	return nil
 }
@@ -68,7 +69,7 @@ transactions, and leaves the task database alone for a part of the time.`,
 		Example: `  sandkeeper backtest
   sandkeeper backtest --since 90d --rule heartbeat-lost
   sandkeeper backtest -o svg > backtest.svg`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBacktest(cmd.Context(), o, f)
 		},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
@@ -36,7 +37,7 @@ func BenchmarkBacktest(b *testing.B) {
 	for _, share := range []int{100, 50} {
 		began := time.Now()
 		most := watchHeap()
-		p, err := readPast(context.Background(), o, &pastFlags{since: 30 * day, share: share})
+		p, err := readPast(context.Background(), o, &pastFlags{since: 30 * verb.Day, share: share})
 		heap := most()
 		check(b, err)
 		took := time.Since(began)

@@ -11,6 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -26,7 +27,7 @@ capabilities and templates. Rules that act are held against the platform's histo
 for 15 seconds at most. It changes nothing. Exit code 1 if any line fails.`,
 		Example: `  sandkeeper check --config sandkeeper.yaml
   sandkeeper check --watch 2m    see how the workers' clocks move, and how far apart heartbeats come`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeoutCause(
 				cmd.Context(),
@@ -37,8 +38,8 @@ for 15 seconds at most. It changes nothing. Exit code 1 if any line fails.`,
 			return runCheck(ctx, o, watch)
 		},
 	}
-	spanFlag(c, &timeout, "timeout", timeout, "give up after this time, besides that of --watch")
-	spanFlag(c, &watch, "watch", 0, "look at the live rows again and again for this long")
+	verb.Span(c, &timeout, "timeout", timeout, "give up after this time, besides that of --watch")
+	verb.Span(c, &watch, "watch", 0, "look at the live rows again and again for this long")
 	return c
 }
 
@@ -50,7 +51,7 @@ func runCheck(ctx context.Context, o *app.Options, watch time.Duration) error {
 		for _, line := range statusesToMap(ctx, o, err) {
 			fmt.Fprintln(o.Out, checkLine(p, "tasks", line))
 		}
-		return &exitError{code: 1}
+		return &verb.ExitError{Code: 1}
 	}
 	a := o.With(c)
 	defer a.Close()
@@ -73,7 +74,7 @@ func showChecks(o *app.Options, sections []section) error {
 		return err
 	}
 	if failed > 0 {
-		return &exitError{code: 1, err: fmt.Errorf("check: %s failed", console.Plural(failed, "line"))}
+		return &verb.ExitError{Code: 1, Err: fmt.Errorf("check: %s failed", console.Plural(failed, "line"))}
 	}
 	return nil
 }

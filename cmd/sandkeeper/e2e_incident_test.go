@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // TestIncidentFromFirstFailureToRunningAgain: many failures with one cause are one incident;
@@ -117,7 +119,7 @@ func TestReportAndArmingAgain(t *testing.T) {
 	if said := a.must("mode", "assigned-stale", "clear"); !strings.Contains(said, "follows the config again: observe") {
 		t.Errorf("clear says %q", said)
 	}
-	if code, _, errs := a.run("report", "--since", "never"); code != wrongUsage || !strings.Contains(errs, "--since never") {
+	if code, _, errs := a.run("report", "--since", "never"); code != verb.WrongUsage || !strings.Contains(errs, "--since never") {
 		t.Errorf("a wrong time: exit code %d, %s", code, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/store/tasks/propose"
 )
 
@@ -72,7 +73,7 @@ func TestInitRefuses(t *testing.T) {
 		"init --provider docker --installation A_B --database x --output -": "is not a name",
 	} {
 		code, out, errs := called(t, line)
-		if code != wrongUsage || out != "" || !strings.Contains(errs, want) {
+		if code != verb.WrongUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit code %d\n%s%s", line, code, out, errs)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
@@ -201,7 +202,7 @@ func (a *arena) once(want int, args ...string) report {
 func (a *arena) doubting() report {
 	a.Helper()
 	code, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", "5s")
-	if says := map[int]string{1: "the pass is not complete: ", notTrusted: "not trusted: "}[code]; says == "" ||
+	if says := map[int]string{1: "the pass is not complete: ", verb.NotTrusted: "not trusted: "}[code]; says == "" ||
 		!strings.Contains(errs, "sandkeeper: "+says) {
 		a.Fatalf("once: exit code %d\n%s%s", code, out, errs)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
@@ -30,14 +31,14 @@ rest of the fleet while it is fresh, else every provider is listed, as plan does
 ID is a task's id, a sandbox's id or name, or provider/id. Exit code 1 when it is unknown.`,
 		Example: `  sandkeeper explain 8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11
   sandkeeper explain daytona/7d3a… -o json`,
-		Args: needs("ID"),
+		Args: verb.Needs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := &runFlags{output: output, timeout: timeout}
 			return runExplain(cmd.Context(), o, f, args[0])
 		},
 	}
-	formFlag(c, &output, output, "form of the result: text or json", "text", "json")
-	spanFlag(c, &timeout, "timeout", timeout, "give up after this time")
+	verb.Form(c, &output, output, "form of the result: text or json", "text", "json")
+	verb.Span(c, &timeout, "timeout", timeout, "give up after this time")
 	return c
 }
 

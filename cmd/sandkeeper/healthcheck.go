@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/web/serve"
 )
 
@@ -19,7 +20,7 @@ func healthcheckCommand(o *app.Options) *cobra.Command {
 		Long: `Healthcheck asks /healthz of the address that web.listen names, on this machine. With --ready it asks
 /readyz: whether the database answers, the schema is current and passes come. Exit code 0 or 1.`,
 		Example: "  HEALTHCHECK CMD [\"/sandkeeper\", \"healthcheck\"]",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path := "/healthz"
 			if ready {
@@ -30,7 +31,7 @@ func healthcheckCommand(o *app.Options) *cobra.Command {
 			return runHealthcheck(ctx, o, path)
 		},
 	}
-	spanFlag(c, &timeout, "timeout", timeout, "give up after this time")
+	verb.Span(c, &timeout, "timeout", timeout, "give up after this time")
 	c.Flags().BoolVar(&ready, "ready", false, "ask whether it is ready, not only alive")
 	return c
 }

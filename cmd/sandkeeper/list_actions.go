@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -24,7 +25,7 @@ func actionsCommand(o *app.Options) *cobra.Command {
 A terminate is accepted once the provider took it, and confirmed once the sandbox was seen gone.`,
 		Example: `  sandkeeper actions --state open
   sandkeeper actions --rule orphan -o json`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listActions) },
 	}
 	f.add(c)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -24,7 +25,7 @@ threshold and nothing holds them; held ones wait for what is named; watched ones
 past their threshold yet. --state resolved lists those that are over.`,
 		Example: `  sandkeeper findings --state held --held-by budget
   sandkeeper findings --rule orphan --provider daytona -o json`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listFindings) },
 	}
 	f.add(c)

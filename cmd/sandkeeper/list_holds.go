@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -23,7 +24,7 @@ func holdsCommand(o *app.Options) *cobra.Command {
 mode, a source that is not trusted, a budget, a breaker, an incident. Each has the number of
 findings that it holds now, and the command that releases it, where there is one.`,
 		Example: "  sandkeeper holds\n  sandkeeper holds --held-by hold -o json",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listHolds) },
 	}
 	f.add(c)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -26,7 +27,7 @@ func incidentsCommand(o *app.Options) *cobra.Command {
 One that holds keeps further terminations and requeues of its failures from being done, until
 it closes or is released. Its tasks: sandkeeper affected ID.`,
 		Example: "  sandkeeper incidents --state holds\n  sandkeeper incidents -o yaml",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listIncidentRows) },
 	}
 	f.add(c)

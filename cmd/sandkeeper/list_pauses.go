@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -18,7 +19,7 @@ func pausesCommand(o *app.Options) *cobra.Command {
 		Use:     "pauses",
 		Short:   "List the pauses in force: of all, of rules, of providers",
 		Example: "  sandkeeper pauses -o json",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listPauses) },
 	}
 	f.add(c)

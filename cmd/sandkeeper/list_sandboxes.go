@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -24,7 +25,7 @@ func sandboxesCommand(o *app.Options) *cobra.Command {
 provider. --state gone lists those that are gone and still on record.`,
 		Example: `  sandkeeper sandboxes --provider daytona --state running
   sandkeeper sandboxes --text omoios-e359 -o json`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listSandboxes) },
 	}
 	f.add(c)

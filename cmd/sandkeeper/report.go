@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
 )
@@ -27,13 +28,13 @@ False positives are measured for rules that call a worker dead or stuck. What a 
 cannot come back, so look at some of its findings with explain before you arm it.`,
 		Example: `  sandkeeper report
   sandkeeper report --since 30d -o json`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runReport(cmd.Context(), o, form, since)
 		},
 	}
-	spanFlag(c, &since, "since", 7*day, "how far back to look")
-	formFlag(c, &form, form, "form of the result: text or json", "text", "json")
+	verb.Span(c, &since, "since", 7*verb.Day, "how far back to look")
+	verb.Form(c, &form, form, "form of the result: text or json", "text", "json")
 	return c
 }
 

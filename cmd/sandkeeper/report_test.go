@@ -10,6 +10,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
+const day = 24 * time.Hour
+
 // reported is a report of one rule: verdicts, regrets, and since when it found anything.
 func reported(rule string, verdicts, regrets int) reconcile.RuleReport {
 	r := reconcile.RuleReport{Rule: rule, Verdicts: verdicts, Subjects: verdicts, FalsePositives: regrets}

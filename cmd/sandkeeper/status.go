@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web"
@@ -30,10 +31,10 @@ Exit code 0: in agreement.
 Exit code 3: not in agreement, or not known because no pass came.
 Exit code 1: the ledger cannot be read.`,
 		Example: "  sandkeeper status || sandkeeper findings\n  sandkeeper status -o json",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), o, f.output) },
 	}
-	formFlag(c, &f.output, "table", "form of the result: table, wide, json or yaml", listForms...)
+	verb.Form(c, &f.output, "table", "form of the result: table, wide, json or yaml", listForms...)
 	return c
 }
 
@@ -69,7 +70,7 @@ func runStatus(ctx context.Context, o *app.Options, output string) error {
 			return err
 		}
 		if !s.Agreement {
-			return &exitError{code: notTrusted}
+			return &verb.ExitError{Code: verb.NotTrusted}
 		}
 		return nil
 	})

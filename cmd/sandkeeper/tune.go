@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func tuneCommand(o *app.Options) *cobra.Command {
@@ -21,7 +22,7 @@ many hours of dead work would have passed before it was found, and what its sand
 It changes nothing. With --apply it prints the lines for the config that keep the bound of 2 %.`,
 		Example: `  sandkeeper tune --rule heartbeat-lost
   sandkeeper tune --apply`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runTune(cmd.Context(), o, f, apply) },
 	}
 	f.add(c, "text", "json")

@@ -1,4 +1,4 @@
-package main
+package verb
 
 import (
 	"fmt"
@@ -11,43 +11,43 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A spanValue is the value of every flag that takes a time. It reads days as the config does, and
+// A SpanValue is the value of every flag that takes a time. It reads days as the config does, and
 // refuses what has no meaning: a hold for -4h would be taken for one without an end.
-type spanValue struct {
-	value *time.Duration
+type SpanValue struct {
+	Value *time.Duration
 	verb  *cobra.Command
 	flag  string
-	zero  bool // 0 means something, which the help says
+	Zero  bool // 0 means something, which the help says
 }
 
-// spanFlag gives a verb a flag that takes a time longer than 0.
-func spanFlag(c *cobra.Command, value *time.Duration, flag string, usual time.Duration, help string) {
+// Span gives a verb a flag that takes a time longer than 0.
+func Span(c *cobra.Command, value *time.Duration, flag string, usual time.Duration, help string) {
 	*value = usual
-	c.Flags().Var(&spanValue{value: value, verb: c, flag: flag}, flag, help)
+	c.Flags().Var(&SpanValue{Value: value, verb: c, flag: flag}, flag, help)
 }
 
-// spanOrNoneFlag is the same where 0 means something too.
-func spanOrNoneFlag(c *cobra.Command, value *time.Duration, flag string, usual time.Duration, help string) {
+// SpanOrNone is the same where 0 means something too.
+func SpanOrNone(c *cobra.Command, value *time.Duration, flag string, usual time.Duration, help string) {
 	*value = usual
-	c.Flags().Var(&spanValue{value: value, verb: c, flag: flag, zero: true}, flag, help)
+	c.Flags().Var(&SpanValue{Value: value, verb: c, flag: flag, Zero: true}, flag, help)
 }
 
 // Type is the word that the help has for the value.
-func (s *spanValue) Type() string { return "duration" }
+func (s *SpanValue) Type() string { return "duration" }
 
 // String is the default that the help shows; it leaves "0" out.
-func (s *spanValue) String() string {
-	if s.value == nil || *s.value == 0 {
+func (s *SpanValue) String() string {
+	if s.Value == nil || *s.Value == 0 {
 		return "0"
 	}
-	return text.Exact(*s.value)
+	return text.Exact(*s.Value)
 }
 
 // Set reads the value of the command line.
-func (s *spanValue) Set(given string) error {
+func (s *SpanValue) Set(given string) error {
 	d, ok := text.ParseDuration(given)
-	if ok && (d > 0 || s.zero) {
-		*s.value = d
+	if ok && (d > 0 || s.Zero) {
+		*s.Value = d
 		return nil
 	}
 	problem, right := "is not a duration", ""
@@ -65,16 +65,16 @@ func (s *spanValue) Set(given string) error {
 }
 
 // example is a value that the flag takes.
-func (s *spanValue) example() string {
-	if *s.value > 0 {
-		return text.Exact(*s.value)
+func (s *SpanValue) example() string {
+	if *s.Value > 0 {
+		return text.Exact(*s.Value)
 	}
 	return "4h"
 }
 
 // endless says how to have no end, where that can be had.
-func (s *spanValue) endless() string {
-	if *s.value > 0 {
+func (s *SpanValue) endless() string {
+	if *s.Value > 0 {
 		return ""
 	}
 	return fmt.Sprintf(", or leave --%s out for one without an end", s.flag)

@@ -1,4 +1,4 @@
-package main
+package verb
 
 import (
 	"errors"
@@ -14,19 +14,19 @@ import (
 )
 
 const (
-	// wrongUsage is the exit code for a command line that asks for something impossible. Nothing
+	// WrongUsage is the exit code for a command line that asks for something impossible. Nothing
 	// was done and nothing was recorded.
-	wrongUsage = 2
-	// notTrusted is the exit code of a pass that is complete, but held what rests on a source.
-	notTrusted = 3
+	WrongUsage = 2
+	// NotTrusted is the exit code of a pass that is complete, but held what rests on a source.
+	NotTrusted = 3
 )
 
-// misused ends the program with the code of wrong usage.
-func misused(err error) error { return &exitError{code: wrongUsage, err: err} }
+// Misused ends the program with the code of wrong usage.
+func Misused(err error) error { return &ExitError{Code: WrongUsage, Err: err} }
 
-// usageOf is misused for what the command line alone shows, with where to look. plan keeps 1 for it: its 2 says that
+// UsageOf is misused for what the command line alone shows, with where to look. plan keeps 1 for it: its 2 says that
 // there are steps.
-func usageOf(c *cobra.Command, err error) error {
+func UsageOf(c *cobra.Command, err error) error {
 	var bad *flagError
 	if errors.As(err, &bad) {
 		err = bad // without what the parser of the flags puts around it
@@ -40,9 +40,9 @@ func usageOf(c *cobra.Command, err error) error {
 	}
 	err = fmt.Errorf("%w%s see `%s`", err, and, helpOf(c))
 	if c.Name() == "plan" {
-		return &exitError{code: 1, err: err}
+		return &ExitError{Code: 1, Err: err}
 	}
-	return misused(err)
+	return Misused(err)
 }
 
 // nearFlag is the flag that was probably meant by one that a verb does not have.
@@ -65,10 +65,10 @@ func helpOf(c *cobra.Command) string {
 	return strings.TrimSpace(name + " help " + strings.TrimPrefix(verb, "help"))
 }
 
-// tellUsage has a verb, and those below it, say in one way what is wrong with how it was called.
-func tellUsage(c *cobra.Command) {
+// TellUsage has a verb, and those below it, say in one way what is wrong with how it was called.
+func TellUsage(c *cobra.Command) {
 	for _, below := range c.Commands() {
-		tellUsage(below)
+		TellUsage(below)
 	}
 	takes := c.Args
 	if c.HasSubCommands() {
@@ -86,9 +86,9 @@ func tellUsage(c *cobra.Command) {
 	if does := c.RunE; does != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
 			err := does(c, args)
-			var exit *exitError
-			if errors.As(err, &exit) && exit.code == wrongUsage && exit.err != nil {
-				return usageOf(c, exit.err)
+			var exit *ExitError
+			if errors.As(err, &exit) && exit.Code == WrongUsage && exit.Err != nil {
+				return UsageOf(c, exit.Err)
 			}
 			return err
 		}
@@ -96,7 +96,7 @@ func tellUsage(c *cobra.Command) {
 	if takes != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := takes(c, args); err != nil {
-				return usageOf(c, err)
+				return UsageOf(c, err)
 			}
 			return nil
 		}
@@ -122,8 +122,8 @@ func knownVerb(c *cobra.Command, args []string) error {
 	return err
 }
 
-// needs refuses a verb without exactly the arguments that it takes, and names them.
-func needs(what ...string) cobra.PositionalArgs {
+// Needs refuses a verb without exactly the arguments that it takes, and names them.
+func Needs(what ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == len(what):
@@ -135,18 +135,18 @@ func needs(what ...string) cobra.PositionalArgs {
 	}
 }
 
-// oneOf lets a verb do without an argument, or with one of these.
-func oneOf(words ...string) cobra.PositionalArgs {
+// OneOf lets a verb do without an argument, or with one of these.
+func OneOf(words ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == 1 && !slices.Contains(words, args[0]) {
 			return fmt.Errorf("%s has no %q; %s", c.Name(), args[0], text.Unknown(args[0], words))
 		}
-		return upTo(1)(c, args)
+		return UpTo(1)(c, args)
 	}
 }
 
-// upTo lets a verb do without some of its arguments.
-func upTo(most int) cobra.PositionalArgs {
+// UpTo lets a verb do without some of its arguments.
+func UpTo(most int) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) > most {
 			return fmt.Errorf("%s takes at most %s, and was given %d", c.Name(), console.Plural(most, "argument"), len(args))
@@ -155,42 +155,42 @@ func upTo(most int) cobra.PositionalArgs {
 	}
 }
 
-// A wordValue is the value of a flag that takes one of some words.
-type wordValue struct {
-	flag  string
-	value *string
-	known []string
+// A WordValue is the value of a flag that takes one of some words.
+type WordValue struct {
+	Flag  string
+	Value *string
+	Known []string
 }
 
-// formFlag gives a verb the flag that chooses the form of its result.
-func formFlag(c *cobra.Command, value *string, usual, help string, known ...string) {
+// Form gives a verb the flag that chooses the form of its result.
+func Form(c *cobra.Command, value *string, usual, help string, known ...string) {
 	*value = usual
-	wordFlag(c, &wordValue{flag: "output", value: value, known: known}, "o", help)
+	Word(c, &WordValue{Flag: "output", Value: value, Known: known}, "o", help)
 }
 
-// wordFlag gives a verb a flag that takes one of some words.
-func wordFlag(c *cobra.Command, v *wordValue, short, help string) {
-	c.Flags().VarP(v, v.flag, short, help)
-	_ = c.RegisterFlagCompletionFunc(v.flag, cobra.FixedCompletions(v.known, cobra.ShellCompDirectiveNoFileComp))
+// Word gives a verb a flag that takes one of some words.
+func Word(c *cobra.Command, v *WordValue, short, help string) {
+	c.Flags().VarP(v, v.Flag, short, help)
+	_ = c.RegisterFlagCompletionFunc(v.Flag, cobra.FixedCompletions(v.Known, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // Type is the word that the help has for the value.
-func (f *wordValue) Type() string { return "string" }
+func (f *WordValue) Type() string { return "string" }
 
 // String is the default that the help shows.
-func (f *wordValue) String() string {
-	if f.value == nil {
+func (f *WordValue) String() string {
+	if f.Value == nil {
 		return ""
 	}
-	return *f.value
+	return *f.Value
 }
 
 // Set reads the value of the command line.
-func (f *wordValue) Set(given string) error {
-	if !slices.Contains(f.known, given) {
-		return &flagError{fmt.Sprintf("--%s %s: %s", f.flag, given, text.Unknown(given, f.known))}
+func (f *WordValue) Set(given string) error {
+	if !slices.Contains(f.Known, given) {
+		return &flagError{fmt.Sprintf("--%s %s: %s", f.Flag, given, text.Unknown(given, f.Known))}
 	}
-	*f.value = given
+	*f.Value = given
 	return nil
 }
 
