@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -62,13 +63,13 @@ func listIncidents(ctx context.Context, a *app.App, out io.Writer, form string) 
 	}
 	switch form {
 	case "json":
-		return console.PrintJSON(out, incidentsOf(all))
+		return console.PrintJSON(out, result.IncidentsOf(all))
 	case "sql":
 		return verb.Misused(errors.New("affected -o sql: say which incident; affected alone lists them"))
 	}
 	var b bytes.Buffer
 	for i := range all {
-		incidentLine(&b, console.NewPaint(out), incidentOf(&all[i]))
+		result.IncidentLine(&b, console.NewPaint(out), result.IncidentOf(&all[i]))
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(&b, "no incident is on record")
@@ -85,14 +86,14 @@ func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id strin
 	if err != nil {
 		return err
 	}
-	found := affectedOf(verdicts)
+	found := result.AffectedOf(verdicts)
 	var b bytes.Buffer
 	switch form {
 	case "json":
 		return console.PrintJSON(out, struct {
-			Incident incidentReport `json:"incident"`
-			Affected []failedTask   `json:"affected"`
-		}{incidentOf(&incident), found})
+			Incident result.Incident     `json:"incident"`
+			Affected []result.FailedTask `json:"affected"`
+		}{result.IncidentOf(&incident), found})
 	case "sql":
 		if err := affectedSQL(a, &b, id, found); err != nil {
 			return err
@@ -107,7 +108,7 @@ func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id strin
 
 // affectedSQL prints what a person may run. Ids of tasks are in it, so a comment must not be
 // left by one: they stand in constants alone.
-func affectedSQL(a *app.App, b *bytes.Buffer, id string, found []failedTask) error {
+func affectedSQL(a *app.App, b *bytes.Buffer, id string, found []result.FailedTask) error {
 	if a.Config.Tasks.None {
 		return errors.New("affected -o sql: the config has no task table")
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
@@ -85,15 +86,15 @@ func runBacktest(ctx context.Context, o *app.Options, f *pastFlags) error {
 	}
 	switch f.form {
 	case "json":
-		return console.PrintJSON(o.Out, backtestReportOf(p))
+		return console.PrintJSON(o.Out, result.BacktestOf(p))
 	case "svg":
-		return backtestSVG(o.Out, p.results)
+		return result.DrawBacktest(o.Out, p.Results)
 	}
-	return backtestText(o.Out, p)
+	return result.PrintBacktest(o.Out, p)
 }
 
 // readPast reads the history and plays it to the rules.
-func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) {
+func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*result.Past, error) {
 	if err := f.wrong(); err != nil {
 		return nil, err
 	}
@@ -106,10 +107,10 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 	a := o.With(c)
 	defer a.Close()
 	policy := c.Policy()
-	out := &past{asOf: time.Now().UTC()}
+	out := &result.Past{AsOf: time.Now().UTC()}
 	for _, provider := range policy.Providers {
 		_, most := provider.PriceRange() // a history does not know the templates
-		out.price = max(out.price, most)
+		out.Price = max(out.Price, most)
 	}
 	if err := a.OpenTasks(ctx); err != nil {
 		return nil, err
@@ -126,28 +127,28 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 	if err != nil {
 		fmt.Fprintln(o.Err, "warning: the ledger cannot be asked, so only the history tells:", console.Lines(err.Error()))
 	}
-	out.results = replay.Results(seen, f.rules...)
+	out.Results = replay.Results(seen, f.rules...)
 	return out, nil
 }
 
 // play reads the task database's history.
 func (r *pastShown) play(
-	ctx context.Context, p *past, f *pastFlags, policy *reconcile.Policy,
+	ctx context.Context, p *result.Past, f *pastFlags, policy *reconcile.Policy,
 ) (*backtest.Replay, error) {
 	a := r.a
 	if a.Tasks == nil {
-		p.since = p.asOf.Add(-f.since)
-		return backtest.New(policy, p.since, p.asOf, f.rules...), nil
+		p.Since = p.AsOf.Add(-f.since)
+		return backtest.New(policy, p.Since, p.AsOf, f.rules...), nil
 	}
 	clock, err := a.Tasks.Clock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.asOf, p.since = clock.Now.UTC(), clock.Now.Add(-f.since).UTC()
-	replay := backtest.New(policy, p.since, p.asOf, f.rules...)
-	ask := tasks.HistoryRead{Since: p.since, Share: float64(f.share) / 100, Seen: r.seen}
+	p.AsOf, p.Since = clock.Now.UTC(), clock.Now.Add(-f.since).UTC()
+	replay := backtest.New(policy, p.Since, p.AsOf, f.rules...)
+	ask := tasks.HistoryRead{Since: p.Since, Share: float64(f.share) / 100, Seen: r.seen}
 	err = a.Tasks.History(ctx, ask, replay.Add)
-	p.tasks, p.events, p.leftOut = replay.Tasks, replay.Events, r.last.LeftOut
+	p.Tasks, p.Events, p.LeftOut = replay.Tasks, replay.Events, r.last.LeftOut
 	return replay, err
 }
 

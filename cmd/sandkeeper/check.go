@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/check"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
@@ -48,26 +49,26 @@ func runCheck(ctx context.Context, o *app.Options, watch time.Duration) error {
 	if err != nil {
 		p := console.NewPaint(o.Out)
 		fmt.Fprintln(o.Out, checkLine(p, "config", reconcile.CheckResult{What: "loads", Said: err.Error()}))
-		for _, line := range statusesToMap(ctx, o, err) {
+		for _, line := range check.Statuses(ctx, o, err) {
 			fmt.Fprintln(o.Out, checkLine(p, "tasks", line))
 		}
 		return &verb.ExitError{Code: 1}
 	}
 	a := o.With(c)
 	defer a.Close()
-	return showChecks(o, sectionsOf(ctx, a, watch))
+	return showChecks(o, check.Sections(ctx, a, watch))
 }
 
-func showChecks(o *app.Options, sections []section) error {
+func showChecks(o *app.Options, sections []check.Section) error {
 	var b bytes.Buffer
 	p := console.NewPaint(o.Out)
 	failed := 0
 	for _, s := range sections {
-		for _, line := range s.lines {
+		for _, line := range s.Lines {
 			if !line.OK {
 				failed++
 			}
-			fmt.Fprintln(&b, checkLine(p, s.name, line))
+			fmt.Fprintln(&b, checkLine(p, s.Name, line))
 		}
 	}
 	if err := console.Print(o.Out, &b); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
@@ -120,7 +121,7 @@ func (a *arena) listsAsData(stale string) {
 		a.Fatalf("findings -o json: %v, %v", found, err)
 	}
 	f := found.Findings[0]
-	if f.Subject != (subjectReport{Type: "task", ID: stale}) || f.State != "held" || len(f.HeldBy) != 2 || f.HeldBy[1].Since.IsZero() {
+	if f.Subject != (result.Subject{Type: "task", ID: stale}) || f.State != "held" || len(f.HeldBy) != 2 || f.HeldBy[1].Since.IsZero() {
 		a.Errorf("the finding is %+v", f)
 	}
 	for _, verb := range []string{"status", "findings", "holds", "pauses", "incidents", "actions", "sandboxes", "log"} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
@@ -30,10 +31,10 @@ func (a *arena) tempted(ws []worker) {
 }
 
 // distrusts reports whether a pass does not trust a source, and says why.
-func distrusts(r report, source string) bool {
+func distrusts(r result.Pass, source string) bool {
 	return slices.ContainsFunc(
 		r.Sources,
-		func(s sourceReport) bool { return s.Name == source && !s.Trusted && s.Reason != "" },
+		func(s result.Source) bool { return s.Name == source && !s.Trusted && s.Reason != "" },
 	)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
@@ -59,11 +60,11 @@ func runExplain(ctx context.Context, o *app.Options, f *runFlags, id string) err
 	if f.output == "json" {
 		return console.PrintJSON(o.Out, e)
 	}
-	return e.text(o.Out)
+	return e.Print(o.Out)
 }
 
 // explain puts together what the two worlds and the ledger say of one thing.
-func explain(ctx context.Context, a *app.App, stage func(string), id string) (*explanation, error) {
+func explain(ctx context.Context, a *app.App, stage func(string), id string) (*result.Explanation, error) {
 	history, err := readHistory(ctx, a, id)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func explain(ctx context.Context, a *app.App, stage func(string), id string) (*e
 	if err != nil {
 		return nil, err
 	}
-	e := explanationOf(id, x, history)
+	e := result.ExplanationOf(id, x, history)
 	if e.Subject == "" && history.Empty() {
 		return nil, unknown(id, x)
 	}
@@ -104,7 +105,7 @@ func readHistory(ctx context.Context, a *app.App, id string) (reconcile.History,
 }
 
 // findLastPass is what the newest pass that ended came to for this one, nil when none has.
-func findLastPass(ctx context.Context, a *app.App, h reconcile.History) (*lastPass, error) {
+func findLastPass(ctx context.Context, a *app.App, h reconcile.History) (*result.LastPass, error) {
 	if have, _, err := a.Ledger.SchemaVersion(ctx); err != nil || have == 0 {
 		return nil, err
 	}
@@ -114,7 +115,7 @@ func findLastPass(ctx context.Context, a *app.App, h reconcile.History) (*lastPa
 	}
 	for _, p := range passes {
 		if !p.EndedAt.IsZero() {
-			return lastPassOf(p, h), nil
+			return result.LastPassOf(p, h), nil
 		}
 	}
 	return nil, nil

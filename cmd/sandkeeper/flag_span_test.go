@@ -24,7 +24,7 @@ func TestTimesOfFlags(t *testing.T) {
 		for _, f := range visited(c.Flags().VisitAll) {
 			s, ours := f.Value.(*verb.SpanValue)
 			if f.Value.Type() == "duration" && !ours {
-				t.Errorf("%s --%s is a duration that takes -4h; use spanFlag", c.Name(), f.Name)
+				t.Errorf("%s --%s is a duration that takes -4h; use verb.Span", c.Name(), f.Name)
 			}
 			if !ours {
 				continue

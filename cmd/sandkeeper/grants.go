@@ -32,7 +32,8 @@ reached, further tables are granted by column, else as a whole.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGrants(cmd.Context(), o, of) },
 	}
 	of = "tasks"
-	verb.Word(c, &verb.WordValue{Flag: "for", Value: &of, Known: []string{"tasks", "ledger"}}, "", "database that they are for: tasks or ledger")
+	verb.Word(c, &verb.WordValue{Flag: "for", Value: &of, Known: []string{"tasks", "ledger"}}, "",
+		"database that they are for: tasks or ledger")
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/check"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/web/serve"
 )
@@ -41,7 +42,7 @@ func runHealthcheck(ctx context.Context, o *app.Options, path string) error {
 	if err != nil {
 		return err
 	}
-	said, err := asked(ctx, c.Web.Listen, serve.TLS(c.Web.ConfigFile), path)
+	said, err := check.Ask(ctx, c.Web.Listen, serve.TLS(c.Web.ConfigFile), path)
 	if err != nil {
 		return err
 	}

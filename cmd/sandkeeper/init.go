@@ -91,7 +91,8 @@ var safeInstallation = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
 // complete finds what no flag said: in the environment, or by asking on a terminal.
 func (f *initFlags) complete(o *app.Options) error {
 	if !safeInstallation.MatchString(f.installation) {
-		return verb.Misused(fmt.Errorf("--installation %q is not a name of small letters, digits and hyphens", f.installation))
+		return verb.Misused(fmt.Errorf("--installation %q is not a name of small letters, digits and hyphens",
+			f.installation))
 	}
 	if _, err := os.Stat(f.output); err == nil && f.output != "-" {
 		return fmt.Errorf("%s is there already; name another file with --output, or - for stdout", f.output)

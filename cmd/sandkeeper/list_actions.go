@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -42,7 +43,7 @@ type actionReport struct {
 	Rule        string               `json:"rule"`
 	Step        reconcile.Step       `json:"step"`
 	Outcome     reconcile.Outcome    `json:"outcome"`
-	Subject     subjectReport        `json:"subject"`
+	Subject     result.Subject       `json:"subject"`
 	Provider    string               `json:"provider,omitempty"`
 	Sandbox     string               `json:"sandbox,omitempty"`
 	Task        string               `json:"task,omitempty"`
@@ -111,8 +112,9 @@ func actionsOf(ctx context.Context, a *app.App, f *listFlags) (all []reconcile.A
 
 func actionOf(a *reconcile.Action) actionReport {
 	return actionReport{ID: a.ID, Rule: a.Rule, Step: a.Step, Outcome: a.Outcome,
-		Subject:  subjectOf(a.Subject, a.Provider),
+		Subject:  result.SubjectOf(a.Subject, a.Provider),
 		Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task, Reason: a.Reason, Detail: a.Detail,
 		By: a.Author, Pass: a.Pass,
-		PlannedAt: a.PlannedAt.UTC(), RequestedAt: console.When(a.ActedAt), ClosedAt: console.When(a.ClosedAt), Evidence: a.Evidence}
+		PlannedAt: a.PlannedAt.UTC(), RequestedAt: console.When(a.ActedAt), ClosedAt: console.When(a.ClosedAt),
+		Evidence: a.Evidence}
 }

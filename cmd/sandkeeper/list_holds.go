@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -97,7 +98,7 @@ func holdsOf(due []reconcile.FindingSeen, c *reconcile.Controls) []holdReport {
 	}
 	for i := range all {
 		one := reconcile.HeldBy{all[i].Held}
-		dated(one, c)
+		result.Date(one, c)
 		all[i].Held, all[i].Release = one[0], releaseOf(&all[i])
 		slices.Sort(all[i].Rules)
 	}

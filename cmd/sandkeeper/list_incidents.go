@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -53,8 +54,8 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 		}
 	}
 	chosen, l.more = cutList(f, chosen)
-	l.items = incidentsOf(chosen)
-	for _, r := range incidentsOf(chosen) {
+	l.items = result.IncidentsOf(chosen)
+	for _, r := range result.IncidentsOf(chosen) {
 		l.rows = append(l.rows, []string{r.ID, r.State, r.Rule, strconv.Itoa(r.Count), text.Time(r.LastSeen),
 			reconcile.FirstOf(r.Cause, r.Error, "no likely cause found"), r.Provider, r.Template, text.Time(r.FirstSeen),
 			console.Stamp(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})
@@ -63,7 +64,7 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 }
 
 func (f *listFlags) choosesIncident(i *reconcile.Incident) bool {
-	state := incidentState(i)
+	state := result.IncidentState(i)
 	is := f.state == "" || f.state == stateAll || f.state == state || f.state == reconcile.ChosenOpen &&
 		i.ClosedAt.IsZero()
 	said := strings.Join([]string{i.ID, i.Cause, i.Error, i.Template}, "\n")

@@ -108,6 +108,6 @@ func seenOf(s *reconcile.SandboxSeen) seenReport {
 		state = stateGone
 	}
 	return seenReport{Provider: s.Provider, Sandbox: s.ID, Name: s.Name, Task: s.Task, State: state, ProviderState: s.Raw,
-		Template: s.Template, CreatedAt: console.When(s.CreatedAt), FirstSeen: console.When(s.FirstSeen), StateSince: console.When(s.StateSince),
-		GoneAt: console.When(s.GoneAt)}
+		Template: s.Template, CreatedAt: console.When(s.CreatedAt), FirstSeen: console.When(s.FirstSeen),
+		StateSince: console.When(s.StateSince), GoneAt: console.When(s.GoneAt)}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
@@ -109,7 +110,7 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 		complain(o.Err, verdict)
 		verdict = nil
 	}
-	return errors.Join(printResult(o.Out, f.output, reportOf(r, true)), verdict)
+	return errors.Join(result.PrintPass(o.Out, f.output, result.PassOf(r, true)), verdict)
 }
 
 // explainHeld says who has the lease, in words for the operator.
@@ -130,7 +131,8 @@ func verdictOf(r *run.Result, err error) error {
 		return &verb.ExitError{Code: 1, Err: fmt.Errorf("the pass is not complete: %s", r.Error)}
 	}
 	if frozen := r.Frozen(); len(frozen) > 0 {
-		return &verb.ExitError{Code: verb.NotTrusted, Err: fmt.Errorf("not trusted: %s: %s", frozen[0].Name, frozen[0].Reason)}
+		return &verb.ExitError{Code: verb.NotTrusted,
+			Err: fmt.Errorf("not trusted: %s: %s", frozen[0].Name, frozen[0].Reason)}
 	}
 	return nil
 }

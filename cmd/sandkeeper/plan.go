@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
@@ -62,11 +63,11 @@ func runPlan(ctx context.Context, o *app.Options, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	shown := reportOf(r, false).only(f.only.rule, f.only.provider)
+	shown := result.PassOf(r, false).Only(f.only.rule, f.only.provider)
 	if f.output == "json" {
 		err = console.PrintJSON(o.Out, shown)
 	} else {
-		err = printPlan(o.Out, shown, f.only.limit)
+		err = result.PrintPlan(o.Out, shown, f.only.limit)
 	}
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
@@ -47,12 +48,12 @@ func runReport(ctx context.Context, o *app.Options, form string, window time.Dur
 		if form == "json" {
 			return console.PrintJSON(o.Out, r)
 		}
-		return r.text(o.Out)
+		return r.Print(o.Out)
 	})
 }
 
 // reportRules reads what each rule came to, and what its mode is now.
-func reportRules(ctx context.Context, a *app.App, window time.Duration) (*rulesReport, error) {
+func reportRules(ctx context.Context, a *app.App, window time.Duration) (*result.Rules, error) {
 	now, err := a.Ledger.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -67,13 +68,13 @@ func reportRules(ctx context.Context, a *app.App, window time.Duration) (*rulesR
 	}
 	config := a.Config.Policy()
 	policy := config.WithLearned(&controls)
-	out := rulesReportOf(now, window, found, policy, &controls)
+	out := result.RulesOf(now, window, found, policy, &controls)
 	addProofs(ctx, a, out, found)
 	return out, nil
 }
 
 // addProofs says in the report of each rule that acts whether the platform's history proves it.
-func addProofs(ctx context.Context, a *app.App, r *rulesReport, seen []reconcile.RuleReport) {
+func addProofs(ctx context.Context, a *app.App, r *result.Rules, seen []reconcile.RuleReport) {
 	policy := a.Config.Policy()
 	rules := app.Armed(&policy)
 	if len(rules) == 0 || a.Config.Tasks.None {

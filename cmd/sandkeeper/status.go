@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -40,22 +41,22 @@ Exit code 1: the ledger cannot be read.`,
 
 // A statusReport is the verdict of the page. Its JSON is a public contract.
 type statusReport struct {
-	Installation string         `json:"installation,omitempty"`
-	At           time.Time      `json:"at"`
-	Agreement    bool           `json:"agreement"`
-	Level        string         `json:"level"` // bad, warn, set, busy or well
-	Word         string         `json:"word"`
-	Sentence     string         `json:"sentence"`
-	Next         string         `json:"next,omitempty"`
-	Command      string         `json:"command,omitempty"`
-	Notes        []string       `json:"notes,omitempty"`
-	LastPass     *time.Time     `json:"last_pass,omitempty"`
-	LastFullPass *time.Time     `json:"last_full_pass,omitempty"`
-	Findings     int            `json:"findings"`
-	Actions      int            `json:"open_actions"`
-	Incidents    int            `json:"open_incidents"`
-	Sources      []sourceReport `json:"sources"`
-	Counts       map[string]int `json:"counts,omitempty"`
+	Installation string          `json:"installation,omitempty"`
+	At           time.Time       `json:"at"`
+	Agreement    bool            `json:"agreement"`
+	Level        string          `json:"level"` // bad, warn, set, busy or well
+	Word         string          `json:"word"`
+	Sentence     string          `json:"sentence"`
+	Next         string          `json:"next,omitempty"`
+	Command      string          `json:"command,omitempty"`
+	Notes        []string        `json:"notes,omitempty"`
+	LastPass     *time.Time      `json:"last_pass,omitempty"`
+	LastFullPass *time.Time      `json:"last_full_pass,omitempty"`
+	Findings     int             `json:"findings"`
+	Actions      int             `json:"open_actions"`
+	Incidents    int             `json:"open_incidents"`
+	Sources      []result.Source `json:"sources"`
+	Counts       map[string]int  `json:"counts,omitempty"`
 }
 
 func runStatus(ctx context.Context, o *app.Options, output string) error {
@@ -80,7 +81,7 @@ func statusOf(r *web.Reading, p reconcile.Policy) *statusReport {
 	v, o := web.StatusOf(r, p), &r.Overview
 	s := &statusReport{Installation: o.Installation, At: o.Now.UTC(), Agreement: v.Agrees, Level: v.Level, Word: v.Word,
 		Sentence: v.Sentence, Next: v.Next, Command: v.Command, Notes: v.Notes, LastPass: console.When(o.LastPass),
-		LastFullPass: console.When(o.LastFull), Actions: o.OpenTotal, Sources: sourcesOf(o.Sources),
+		LastFullPass: console.When(o.LastFull), Actions: o.OpenTotal, Sources: result.SourcesOf(o.Sources),
 		Counts: reconcile.WithoutMeasures(o.Counts)}
 	for _, n := range o.FindingsOpen {
 		s.Findings += n

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
@@ -37,9 +38,9 @@ func runTune(ctx context.Context, o *app.Options, f *pastFlags, apply bool) erro
 	}
 	switch {
 	case apply:
-		return tuneLines(o.Out, p)
+		return result.PrintTuneLines(o.Out, p)
 	case f.form == "json":
-		return console.PrintJSON(o.Out, tuneReportOf(p))
+		return console.PrintJSON(o.Out, result.TuneOf(p))
 	}
-	return tuneText(o.Out, p)
+	return result.PrintTune(o.Out, p)
 }
