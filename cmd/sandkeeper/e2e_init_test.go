@@ -83,6 +83,24 @@ func TestInitRefuses(t *testing.T) {
 	}
 }
 
+// TestInitOfPlatforms: what a platform is known for is proposed, at a kind that can have it, and else what any may have.
+func TestInitOfPlatforms(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ preset, kind, want string }{
+		"its own labels":             {"omoios", "daytona", "link: {task_label: task_id}  # the platform's own"},
+		"a label of the environment": {"omoios", "daytona", "owns: {labels: {project: omoios}}"},
+		"a tag, and its rows":        {"coding-agent", "vercel", "link: {task_label: task_id, sandbox: id}"},
+		"what a row names":           {"coding-agent", "vercel", "owns: {referenced: true}"},
+		"a platform of nobody":       {"garm", "kubernetes", "owns: {labels: {sandkeeper: prod}}"},
+	} {
+		f := &initFlags{database: "postgres://u@h/db", installation: "prod", provider: c.kind, output: "x.yaml"}
+		got, err := f.config(&propose.Proposal{Preset: propose.Line{Key: "preset", Value: c.preset, Why: "x"}}, "")
+		if err != nil || !strings.Contains(got, "    "+c.want) {
+			t.Errorf("%s: %v, and it lacks %q:\n%s", name, err, c.want, got)
+		}
+	}
+}
+
 // TestProposalsLoad: each proposal that is kept as a golden file is a config, and each kind has an entry that is one.
 func TestProposalsLoad(t *testing.T) {
 	t.Parallel()
