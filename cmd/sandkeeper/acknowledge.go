@@ -19,7 +19,7 @@ last looks after it.`,
 		Args:    verb.Needs("INCIDENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
-				return a.Acknowledge(cmd.Context(), args[0], &by.Request)
+				return a.Operator().Acknowledge(cmd.Context(), args[0], &by.Request)
 			})
 		},
 	}

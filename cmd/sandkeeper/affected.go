@@ -78,7 +78,7 @@ func listIncidents(ctx context.Context, a *app.App, out io.Writer, form string) 
 }
 
 func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id string) error {
-	incident, err := a.FindIncident(ctx, id)
+	incident, err := a.Operator().FindIncident(ctx, id)
 	if err != nil {
 		return err
 	}

@@ -39,9 +39,9 @@ it was held. Arm lets one act all the same, by name and with a reason, until it 
 			}
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				if revoke {
-					return a.Disarm(cmd.Context(), args[0], &by.Request)
+					return a.Operator().Disarm(cmd.Context(), args[0], &by.Request)
 				}
-				return a.Arm(cmd.Context(), args[0], &by.Request)
+				return a.Operator().Arm(cmd.Context(), args[0], &by.Request)
 			})
 		},
 	}

@@ -67,7 +67,7 @@ takes back what is not begun yet.`,
 
 func askEmergency(ctx context.Context, a *app.App, o *app.Options, f *cleanup) (string, error) {
 	if _, known := a.Providers[f.provider]; f.provider != "" && !known {
-		return "", a.UnknownProvider(f.provider)
+		return "", a.Operator().UnknownProvider(f.provider)
 	}
 	r, err := look(ctx, a, o)
 	if err != nil {

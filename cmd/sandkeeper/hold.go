@@ -28,7 +28,7 @@ Exit code 2: wrong usage; nothing is held.`,
 		Args: verb.Needs("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onLedger(cmd.Context(), o, func(a *app.App) error {
-				said, err := a.Hold(cmd.Context(), args[0], &by.Request)
+				said, err := a.Operator().Hold(cmd.Context(), args[0], &by.Request)
 				if err != nil {
 					return err
 				}
@@ -54,7 +54,7 @@ func unholdCommand(o *app.Options) *cobra.Command {
 		Args:    verb.Needs("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
-				return a.Unhold(cmd.Context(), args[0], &by.Request)
+				return a.Operator().Unhold(cmd.Context(), args[0], &by.Request)
 			})
 		},
 	}

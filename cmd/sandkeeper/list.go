@@ -87,7 +87,7 @@ func list(ctx context.Context, o *app.Options, f *listFlags, find lister) error 
 	}
 	return onLedger(ctx, o, func(a *app.App) error {
 		if f.provider != "" && !a.Config.HasProvider(f.provider) {
-			return verb.Misused(a.UnknownProvider(f.provider))
+			return verb.Misused(a.Operator().UnknownProvider(f.provider))
 		}
 		if err := a.CheckSchema(ctx); err != nil {
 			return err

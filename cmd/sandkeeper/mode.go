@@ -32,7 +32,7 @@ again by "clear", which forgives what it was wrong about until then.`,
 				return usage(app.UnknownRule(args[0]))
 			}
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
-				return a.LowerMode(cmd.Context(), args[0], args[1], &by.Request)
+				return a.Operator().LowerMode(cmd.Context(), args[0], args[1], &by.Request)
 			})
 		},
 	}

@@ -27,7 +27,7 @@ runs, it begins about at once, on one of the replicas. Where none runs, use once
 				if err := a.CheckSchema(cmd.Context()); err != nil {
 					return "", err
 				}
-				return a.AskPass(cmd.Context(), kind, &by.Request)
+				return a.Operator().AskPass(cmd.Context(), kind, &by.Request)
 			})
 		},
 	}

@@ -20,7 +20,7 @@ be done is shown as held by the pause.`,
 		Args: verb.UpTo(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
-				return a.PauseOf(cmd.Context(), args, &by.Request)
+				return a.Operator().PauseOf(cmd.Context(), args, &by.Request)
 			})
 		},
 	}
@@ -37,7 +37,7 @@ func resumeCommand(o *app.Options) *cobra.Command {
 		Args:    verb.UpTo(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
-				return a.Resume(cmd.Context(), args, &by.Request)
+				return a.Operator().Resume(cmd.Context(), args, &by.Request)
 			})
 		},
 	}

@@ -55,7 +55,7 @@ func runPlan(ctx context.Context, o *app.Options, f *planFlags) error {
 	}
 	defer a.Close()
 	if f.only.provider != "" && !a.Config.HasProvider(f.only.provider) {
-		return verb.Misused(a.UnknownProvider(f.only.provider))
+		return verb.Misused(a.Operator().UnknownProvider(f.only.provider))
 	}
 	show := console.NewProgress(o.Err)
 	r, err := a.Keeper(show.Stage).Plan(ctx, f.kind())

@@ -33,7 +33,7 @@ until the incident closes.`,
 				if id, incident := reconcile.OfType(reconcile.SubjectIncident, args[0]); incident {
 					return releaseIncident(cmd.Context(), a, id, by)
 				}
-				return a.Release(cmd.Context(), args[0], hash, &by.Request)
+				return a.Operator().Release(cmd.Context(), args[0], hash, &by.Request)
 			})
 		},
 	}

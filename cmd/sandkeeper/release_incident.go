@@ -17,14 +17,14 @@ const mostHeldShown = 20
 
 // releaseIncident lets go what an incident holds. Without a reason it shows what that is.
 func releaseIncident(ctx context.Context, a *app.App, id string, by *request) (string, error) {
-	incident, err := a.FindIncident(ctx, id)
+	incident, err := a.Operator().FindIncident(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	if !incident.Holds() {
 		return "", fmt.Errorf("release of incident %s: it holds nothing, it is %s", id, result.IncidentState(&incident))
 	}
-	held, err := a.HeldByIncident(ctx, &incident)
+	held, err := a.Operator().HeldByIncident(ctx, &incident)
 	if err != nil {
 		return "", err
 	}

@@ -29,7 +29,7 @@ cause, or lengthen the hold, before that is over.`,
 				if err := a.CheckSchema(cmd.Context()); err != nil {
 					return "", err
 				}
-				return a.Restore(cmd.Context(), args[0], &by.Request)
+				return a.Operator().Restore(cmd.Context(), args[0], &by.Request)
 			})
 		},
 	}

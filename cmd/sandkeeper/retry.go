@@ -32,7 +32,7 @@ withdrawn.`,
 				return verb.Misused(errors.New("--reason is required; it is recorded and shown on the page"))
 			}
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
-				return a.Retry(cmd.Context(), args[0], hash, &by.Request)
+				return a.Operator().Retry(cmd.Context(), args[0], hash, &by.Request)
 			})
 		},
 	}

@@ -192,7 +192,7 @@ func begun(ctx context.Context, a *app.App, p *run.Preview, asked []reconcile.Ac
 	for _, wait := range p.Waits {
 		fmt.Fprintf(&b, "\nit waits for the end of the %s, for %s at most", text.Line(wait), requestTTL)
 	}
-	fmt.Fprintf(&b, "\n%s", a.Kicked(ctx, asked))
+	fmt.Fprintf(&b, "\n%s", a.Operator().Kicked(ctx, asked))
 	return b.String()
 }
 

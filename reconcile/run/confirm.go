@@ -137,7 +137,7 @@ func (r *executor) confirmOne(ctx context.Context, a reconcile.Action) reconcile
 	if a.Step == reconcile.StepActivate {
 		return r.confirmTemplate(ctx, a)
 	}
-	look := r.k.lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	look := r.k.observer().lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 	gone := look.Gone || look.Sandbox.State == reconcile.SandboxEnded
 	state := look.Sandbox.State
 	back := state == reconcile.SandboxRunning || state == reconcile.SandboxCreating

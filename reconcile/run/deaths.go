@@ -14,7 +14,7 @@ const deathTime = 3 * time.Second
 
 // deaths reads the providers' own records of what a look has shown to be over, for what had a task: it asks why
 // nothing runs there any more. What cannot be read is no record.
-func (k *Reconciler) deaths(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref,
+func (k observer) deaths(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref,
 	looks []reconcile.Lookup) {
 	var over []int
 	for i, ref := range refs {
@@ -29,7 +29,7 @@ func (k *Reconciler) deaths(ctx context.Context, s *reconcile.Snapshot, refs []r
 	}
 }
 
-func (k *Reconciler) deathOf(ctx context.Context, ref reconcile.Ref) *reconcile.Death {
+func (k observer) deathOf(ctx context.Context, ref reconcile.Ref) *reconcile.Death {
 	ctx, cancel := context.WithTimeout(ctx, deathTime)
 	defer cancel()
 	d, err := reconcile.CapabilitiesOf(k.Providers[ref.Provider]).Deaths.Death(ctx, ref.ID)

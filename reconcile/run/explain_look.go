@@ -16,7 +16,7 @@ func (k *Reconciler) rowOf(ctx context.Context, o *recheck, id string) (*reconci
 		return nil, nil
 	}
 	delete(o.View.S.Rows, id)
-	if err := k.readByID(ctx, o.View.S, []string{id}); err != nil {
+	if err := k.observer().readByID(ctx, o.View.S, []string{id}); err != nil {
 		return nil, err
 	}
 	row, found := o.View.S.Rows[id]
@@ -113,11 +113,11 @@ func (r *looker) lookTask(ctx context.Context, o *recheck, id string) (*reconcil
 func (r *looker) lookAround(ctx context.Context, s *reconcile.Snapshot, row *reconcile.Task, refs []reconcile.Ref) {
 	var wg sync.WaitGroup
 	var found reconcile.FindLookup
-	search := func() { found = r.k.findOne(ctx, row) }
+	search := func() { found = r.k.observer().findOne(ctx, row) }
 	if r.k.Parallel != 1 {
 		wg.Go(search)
 	}
-	looks := r.k.looks(ctx, refs)
+	looks := r.k.observer().looks(ctx, refs)
 	for i, ref := range refs {
 		s.Lookups[ref] = looks[i]
 	}
@@ -163,7 +163,7 @@ func (r *looker) lookSandboxes(ctx context.Context, o *recheck, e *Explained,
 	refs []reconcile.Ref) (*reconcile.Subject,
 	error) {
 	s := o.View.S
-	looks := r.k.looks(ctx, refs)
+	looks := r.k.observer().looks(ctx, refs)
 	for i, ref := range refs {
 		s.Lookups[ref] = looks[i]
 		if looks[i].Gone || looks[i].Error != "" {

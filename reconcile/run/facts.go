@@ -89,7 +89,7 @@ func (r *gatherer) gatherGround(ctx context.Context, a *reconcile.Action, f *gat
 
 // lookUp gets the sandbox by its id, and reports whether more has to be known.
 func (r *gatherer) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool {
-	f.Lookup = r.k.lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	f.Lookup = r.k.observer().lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 	if f.Lookup.Error != "" {
 		f.Unread = "look at the sandbox: " + f.Lookup.Error
 		return false
@@ -130,7 +130,7 @@ func (r *gatherer) readRequested(ctx context.Context, a *reconcile.Action, f *ga
 	if f.Users, err = r.users(ctx, a, &f.Lookup.Sandbox); err != nil || f.Reissued {
 		return err
 	}
-	f.Explained, err = r.k.explainedBy(ctx, f.Lookup.Sandbox)
+	f.Explained, err = r.k.observer().explainedBy(ctx, f.Lookup.Sandbox)
 	return err
 }
 

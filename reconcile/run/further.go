@@ -9,7 +9,7 @@ import (
 )
 
 // explainedBy is the further table whose row explains the sandbox; "" when none does.
-func (k *Reconciler) explainedBy(ctx context.Context, sb reconcile.Sandbox) (string, error) {
+func (k observer) explainedBy(ctx context.Context, sb reconcile.Sandbox) (string, error) {
 	s := reconcile.Snapshot{Explained: map[reconcile.Ref]string{}}
 	if k.Policy.Tasks.None {
 		return "", nil
@@ -20,7 +20,7 @@ func (k *Reconciler) explainedBy(ctx context.Context, sb reconcile.Sandbox) (str
 
 // readFurther asks the further tables of the platform for the sandboxes that they may explain and
 // that no live task does.
-func (k *Reconciler) readFurther(ctx context.Context, s *reconcile.Snapshot, sandboxes []reconcile.Sandbox) error {
+func (k observer) readFurther(ctx context.Context, s *reconcile.Snapshot, sandboxes []reconcile.Sandbox) error {
 	wanted := make([][]string, len(k.Policy.Tasks.ExplainedBy))
 	for i := range sandboxes {
 		for _, key := range sandboxes[i].Further {

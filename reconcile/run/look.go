@@ -17,7 +17,7 @@ import (
 
 // lookMissing gets by id what the ledger knows and a listing did not show: to trust a
 // shrunken listing or not, and to settle what is gone.
-func (k *Reconciler) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
+func (k observer) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 	var refs []reconcile.Ref
 	for _, name := range k.Policy.ProviderNames() {
 		if seen, ok := s.Listings[name]; !ok || seen.Error != "" || !seen.Complete {
@@ -39,7 +39,7 @@ func (k *Reconciler) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 // lookSuspects looks directly at what a first judgement could not settle, and reports
 // whether there was anything. Where there are more than one pass may look at, they take turns: the
 // passes go round, and each suspect is reached within as many passes as [LookTurns] says.
-func (k *Reconciler) lookSuspects(ctx context.Context, s *reconcile.Snapshot, j *decide.Judgement) bool {
+func (k observer) lookSuspects(ctx context.Context, s *reconcile.Snapshot, j *decide.Judgement) bool {
 	suspects := judgementSuspects(j)
 	if len(suspects) == 0 {
 		return false
@@ -97,7 +97,7 @@ func judgementTurns(j *decide.Judgement, suspects []*decide.Decision) (turns [][
 func LookTurns(unlooked int) int { return (unlooked + view.LooksPerPass - 1) / view.LooksPerPass }
 
 // lookup gets sandboxes by id and keeps what each look said.
-func (k *Reconciler) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
+func (k observer) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
 	looks := k.looks(ctx, refs)
 	k.deaths(ctx, s, refs, looks)
 	for i, ref := range refs {
@@ -109,7 +109,7 @@ func (k *Reconciler) lookup(ctx context.Context, s *reconcile.Snapshot, refs []r
 	}
 }
 
-func (k *Reconciler) looks(ctx context.Context, refs []reconcile.Ref) []reconcile.Lookup {
+func (k observer) looks(ctx context.Context, refs []reconcile.Ref) []reconcile.Lookup {
 	return inParallel(refs, k.parallel(view.Lookers), func(ref reconcile.Ref) reconcile.Lookup {
 		return k.lookupOne(ctx,
 			ref)
@@ -132,7 +132,7 @@ func inParallel[T, R any](list []T, limit int, do func(T) R) []R {
 	return out
 }
 
-func (k *Reconciler) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile.Lookup {
+func (k observer) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile.Lookup {
 	p, ok := k.Providers[ref.Provider]
 	if !ok {
 		return reconcile.Lookup{Error: "provider " + ref.Provider + " is not configured any more"}
@@ -159,7 +159,7 @@ func (k *Reconciler) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile
 }
 
 // find searches sandboxes by link at every provider where the task's may be.
-func (k *Reconciler) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
+func (k observer) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
 	out := inParallel(tasks, k.parallel(view.Lookers),
 		func(t *reconcile.Task) reconcile.FindLookup { return k.findOne(ctx, t) })
 	rows := view.NewProver(s, &k.Policy)
@@ -172,7 +172,7 @@ func (k *Reconciler) find(ctx context.Context, s *reconcile.Snapshot, tasks []*r
 	}
 }
 
-func (k *Reconciler) findOne(ctx context.Context, t *reconcile.Task) reconcile.FindLookup {
+func (k observer) findOne(ctx context.Context, t *reconcile.Task) reconcile.FindLookup {
 	var out reconcile.FindLookup
 	for _, name := range k.Policy.Candidates(t) {
 		p := k.Policy.Providers[name]
@@ -193,7 +193,7 @@ func (k *Reconciler) findOne(ctx context.Context, t *reconcile.Task) reconcile.F
 
 // findAt searches a task's sandboxes at one provider: by the label that names the task, and by
 // what its row holds, where that is no id.
-func (k *Reconciler) findAt(
+func (k observer) findAt(
 	ctx context.Context, name string, t *reconcile.Task,
 ) (found []reconcile.Sandbox, err error) {
 	p := k.Policy.Providers[name]

@@ -25,7 +25,7 @@ func lookIn(w *worldtest.World, turn int64, text string) (looked map[string]int,
 	w.Observe(worldtest.Anchor, text)
 	w.Only("assigned-stale")
 	k := &Reconciler{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": circuit{errCircuitOpen}}, turn: turn, Parallel: 1}
-	k.lookSuspects(w.T.Context(), &w.S, judgeWorld(w))
+	k.observer().lookSuspects(w.T.Context(), &w.S, judgeWorld(w))
 	j, p = planWorld(w)
 	looked = map[string]int{}
 	for id := range w.S.Finds {

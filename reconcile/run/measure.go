@@ -27,7 +27,7 @@ func policyNeeds(p *reconcile.Policy, what reconcile.Needs) bool {
 }
 
 // measures reports whether anything is to be measured beside the probes of a provider.
-func (k *Reconciler) measures(provider string) bool {
+func (k observer) measures(provider string) bool {
 	can := reconcile.CapabilitiesOf(k.Providers[provider])
 	return can.Executions != nil && policyNeeds(&k.Policy, reconcile.NeedExecutions) ||
 		can.Usage != nil && policyNeeds(&k.Policy, reconcile.NeedUsage)
@@ -36,7 +36,7 @@ func (k *Reconciler) measures(provider string) bool {
 // examine probes a sandbox and measures it, as far as a rule asks for it. What is queued is
 // read before the probe, which may queue a command of its own; what a measurement of itself
 // takes never counts as the sandbox's.
-func (k *Reconciler) examine(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox,
+func (k observer) examine(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox,
 	p reconcile.ProbePolicy) reconcile.ProbeResult {
 	var seen reconcile.Measurements
 	late := false
@@ -70,7 +70,7 @@ func probeResultStamped(p reconcile.ProbeResult, at time.Time) reconcile.ProbeRe
 
 // executionsOf is nil when they cannot be measured, which is not none; late says that the provider did not
 // tell in time.
-func (k *Reconciler) executionsOf(ctx context.Context, sb reconcile.Sandbox) (e *reconcile.ExecutionsSeen, late bool) {
+func (k observer) executionsOf(ctx context.Context, sb reconcile.Sandbox) (e *reconcile.ExecutionsSeen, late bool) {
 	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Executions
 	if source == nil {
 		return nil, false
@@ -86,7 +86,7 @@ func (k *Reconciler) executionsOf(ctx context.Context, sb reconcile.Sandbox) (e 
 }
 
 // useOf measures what the sandbox uses and, where that is odd, searches the end of its log.
-func (k *Reconciler) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reconcile.Measurements) {
+func (k observer) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reconcile.Measurements) {
 	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Usage
 	if source == nil {
 		return
@@ -109,7 +109,7 @@ func (k *Reconciler) useOf(ctx context.Context, sb reconcile.Sandbox, seen *reco
 	}
 }
 
-func (k *Reconciler) signsOf(ctx context.Context, sb reconcile.Sandbox) []string {
+func (k observer) signsOf(ctx context.Context, sb reconcile.Sandbox) []string {
 	source := reconcile.CapabilitiesOf(k.Providers[sb.Provider]).Logs
 	if source == nil {
 		return nil
@@ -124,14 +124,14 @@ func (k *Reconciler) signsOf(ctx context.Context, sb reconcile.Sandbox) []string
 	return reconcile.SignsIn(excerpt)
 }
 
-func (k *Reconciler) unmeasured(ctx context.Context, sb reconcile.Sandbox, what string, err error) {
+func (k observer) unmeasured(ctx context.Context, sb reconcile.Sandbox, what string, err error) {
 	k.Log.DebugContext(ctx, "not measured", "what", what, "provider", sb.Provider, "sandbox", sb.ID, "err", err)
 }
 
 // finalQueue is the final look at the executions of a sandbox, and reports whether more has to be
 // known.
 func (r *prober) finalQueue(ctx context.Context, f *gathered, sb reconcile.Sandbox) bool {
-	seen, _ := r.k.executionsOf(ctx, sb)
+	seen, _ := r.k.observer().executionsOf(ctx, sb)
 	f.Probe, f.ProbeSaid = decide.QueueSays(reconcile.QueueOf(seen))
 	return f.Probe == decide.ProbeAgrees
 }

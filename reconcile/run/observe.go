@@ -18,7 +18,7 @@ import (
 
 // observeFirst reads the task database's clock and then the providers' listings, in the order
 // that decides the race, and meanwhile what the ledger remembers.
-func (k *Reconciler) observeFirst(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
+func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
 	s := &reconcile.Snapshot{
 		Kind: kind,
 		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{},
@@ -63,7 +63,7 @@ func (k *Reconciler) observeFirst(ctx context.Context, kind reconcile.PassKind) 
 
 // observe reads the rows, after the listings ended, looks at what they leave open, and
 // judges.
-func (k *Reconciler) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.Judgement, error) {
+func (k observer) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.Judgement, error) {
 	if err := k.readTasks(ctx, s); err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (k *Reconciler) observe(ctx context.Context, s *reconcile.Snapshot) (*decid
 }
 
 // beforeLooking reads t0 and which providers are not to be asked.
-func (k *Reconciler) beforeLooking(ctx context.Context, s *reconcile.Snapshot) error {
+func (k observer) beforeLooking(ctx context.Context, s *reconcile.Snapshot) error {
 	if k.Parallel == 1 {
 		return errors.Join(k.readClock(ctx, s), k.circuitRefused(ctx, s.Kind))
 	}
@@ -104,7 +104,7 @@ func (k *Reconciler) beforeLooking(ctx context.Context, s *reconcile.Snapshot) e
 	return errors.Join(clock, circuitOpen)
 }
 
-func (k *Reconciler) readClock(ctx context.Context, s *reconcile.Snapshot) error {
+func (k observer) readClock(ctx context.Context, s *reconcile.Snapshot) error {
 	if k.Policy.Tasks.None {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (k *Reconciler) readClock(ctx context.Context, s *reconcile.Snapshot) error
 
 // list reads every provider, each on its own: one that fails says nothing of the others. A
 // sandbox that stands on two pages, as it may when one is created meanwhile, counts once.
-func (k *Reconciler) list(ctx context.Context, s *reconcile.Snapshot) {
+func (k observer) list(ctx context.Context, s *reconcile.Snapshot) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	var pages [][]reconcile.Sandbox // copied once, when all are known
@@ -139,7 +139,7 @@ func (k *Reconciler) list(ctx context.Context, s *reconcile.Snapshot) {
 }
 
 // listOne keeps of a listing what judging needs, page by page.
-func (k *Reconciler) listOne(ctx context.Context, name string) ([][]reconcile.Sandbox, reconcile.ListingSeen) {
+func (k observer) listOne(ctx context.Context, name string) ([][]reconcile.Sandbox, reconcile.ListingSeen) {
 	referenced := k.Policy.Providers[name].Referenced
 	var pages [][]reconcile.Sandbox
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
@@ -193,7 +193,7 @@ func listingCause(provider string, err error) string {
 	return strings.ReplaceAll(cause, "\n", "; ")
 }
 
-func (k *Reconciler) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
+func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	if k.Policy.Tasks.None {
 		return nil
 	}
@@ -205,3 +205,9 @@ func (k *Reconciler) readTasks(ctx context.Context, s *reconcile.Snapshot) error
 	s.Tasks = rows.Tasks
 	return nil
 }
+
+// observer is the part of a [Reconciler] that reads: providers, rows, single sandboxes, and what one is doing. It
+// changes nothing.
+type observer struct{ *Reconciler }
+
+func (r *Reconciler) observer() observer { return observer{r} }

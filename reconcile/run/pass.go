@@ -249,7 +249,7 @@ func (k *Reconciler) judge(ctx context.Context, kind reconcile.PassKind, turn in
 	in := *k
 	in.turn = turn
 	within, done := k.timed(ctx, kind, "listing")
-	s, err := in.observeFirst(within, kind)
+	s, err := in.observer().observeFirst(within, kind)
 	done(err)
 	if err != nil {
 		return nil, err
@@ -257,7 +257,7 @@ func (k *Reconciler) judge(ctx context.Context, kind reconcile.PassKind, turn in
 	in.Policy = *k.Policy.Effective(&s.Memory)
 	in.able()
 	within, done = k.timed(ctx, kind, "judging")
-	j, err := in.observe(within, s)
+	j, err := in.observer().observe(within, s)
 	done(err)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (r *prober) probing() []string {
 	})
 	return slices.DeleteFunc(r.policy.ProviderNames(), func(name string) bool {
 		p := r.policy.Providers[name].Probe
-		return p.Off || p.Budget <= 0 || !rests && !(workers && p.Worker != "") && !r.k.measures(name)
+		return p.Off || p.Budget <= 0 || !rests && !(workers && p.Worker != "") && !r.k.observer().measures(name)
 	})
 }
 
@@ -200,14 +200,14 @@ func (r *prober) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconc
 // mayProbe looks at a sandbox that is about to be probed, as it is now, and rules on the probe: a listing
 // may show for a while what is somebody else's by now, or rests.
 func (k *Reconciler) mayProbe(ctx context.Context, ref reconcile.Ref, busy bool) (reconcile.Sandbox, decide.Ruling) {
-	look := k.lookupOne(ctx, ref)
+	look := k.observer().lookupOne(ctx, ref)
 	f := &decide.Facts{Lookup: look, Unread: look.Error, Busy: busy}
 	return look.Sandbox, decide.MayAct(view.Of(&k.Policy), decide.ProbeOf(ref), f)
 }
 
 // probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.
 func (r *prober) probeOne(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox) reconcile.ProbeResult {
-	result := r.k.examine(ctx, ruling, sb, r.policy.Providers[sb.Provider].Probe)
+	result := r.k.observer().examine(ctx, ruling, sb, r.policy.Providers[sb.Provider].Probe)
 	return probeResultStamped(result, r.ledgerNow(ctx))
 }
 

@@ -69,7 +69,7 @@ func TestWorkerIsAskedFor(t *testing.T) {
 		k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler)}
 		policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Worker: test.worker, Timeout: time.Second, Every: time.Hour, Budget: 50}
 		sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}}
-		got := k.examine(t.Context(), ruledProbe(sb), sb, policy)
+		got := k.observer().examine(t.Context(), ruledProbe(sb), sb, policy)
 		if got.Worker != test.want || got.Outcome != test.first.Outcome || len(p.asked) != test.asked {
 			t.Errorf("%s: %+v after %d probes, want worker %q, outcome %s, %d probes", name, got, len(p.asked), test.want,
 				test.first.Outcome, test.asked)
@@ -111,7 +111,7 @@ func TestLateBeside(t *testing.T) {
 		k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": p}, Log: slog.New(slog.DiscardHandler), Policy: reconcile.Policy{
 			Rules: map[string]reconcile.RulePolicy{"executions-stuck": {Mode: reconcile.Enforce, Rollout: 100}}}}
 		sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}}
-		if got := k.examine(t.Context(), ruledProbe(sb), sb, reconcile.ProbePolicy{Exec: "true"}); got.Outcome != test.want {
+		if got := k.observer().examine(t.Context(), ruledProbe(sb), sb, reconcile.ProbePolicy{Exec: "true"}); got.Outcome != test.want {
 			t.Errorf("%s: %s (%s), want %s", name, got.Outcome, got.Detail, test.want)
 		}
 	}

@@ -14,7 +14,7 @@ const quotaTime = 5 * time.Second
 
 // readQuotas asks the providers how much of their quotas is used, all at once. What cannot be
 // measured is left out: it is not 0.
-func (k *Reconciler) readQuotas(ctx context.Context, s *reconcile.Snapshot) {
+func (k observer) readQuotas(ctx context.Context, s *reconcile.Snapshot) {
 	if !policyNeeds(&k.Policy, reconcile.NeedQuotas) {
 		return
 	}
@@ -32,7 +32,7 @@ func (k *Reconciler) readQuotas(ctx context.Context, s *reconcile.Snapshot) {
 }
 
 // quotasOf is nil when they cannot be measured.
-func (k *Reconciler) quotasOf(ctx context.Context, name string) []reconcile.Quota {
+func (k observer) quotasOf(ctx context.Context, name string) []reconcile.Quota {
 	source := reconcile.CapabilitiesOf(k.Providers[name]).Quotas
 	if source == nil {
 		return nil

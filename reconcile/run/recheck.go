@@ -57,7 +57,7 @@ func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reco
 		o.Kept = "the config knows no tasks any more"
 		return nil
 	}
-	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
+	if err := r.k.observer().readByID(ctx, s, []string{id}); err != nil {
 		return err
 	}
 	row, found := s.Rows[id]
@@ -67,7 +67,7 @@ func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reco
 	}
 	subject := o.View.TaskSubject(&row, nil)
 	refs := r.refsOf(&subject, a)
-	r.k.lookup(ctx, s, refs)
+	r.k.observer().lookup(ctx, s, refs)
 	if err := o.unknown(); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reco
 	//guard:again-names-another live
 	search = search || o.View.NamesAnother(&there)
 	if search {
-		r.k.find(ctx, s, []*reconcile.Task{&row})
+		r.k.observer().find(ctx, s, []*reconcile.Task{&row})
 		if e := s.Finds[id].Error; e != "" {
 			return fmt.Errorf("%w: search by link: %s", errUnknown, e)
 		}
@@ -92,7 +92,7 @@ func (r *looker) rowLast(
 	s := o.View.S
 	id := subject.Task.ID
 	delete(s.Rows, id)
-	if err := r.k.readByID(ctx, s, []string{id}); err != nil {
+	if err := r.k.observer().readByID(ctx, s, []string{id}); err != nil {
 		return err
 	}
 	//guard:again-row-last P4
@@ -203,7 +203,7 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 // recheckSandbox gets a sandbox by id and reads the rows that may explain it.
 func (r *looker) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.Ref) error {
 	s := o.View.S
-	r.k.lookup(ctx, s, []reconcile.Ref{ref})
+	r.k.observer().lookup(ctx, s, []reconcile.Ref{ref})
 	if err := o.unknown(); err != nil {
 		return err
 	}
@@ -233,14 +233,14 @@ func (r *looker) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.R
 }
 
 func (r *looker) recheckRows(ctx context.Context, s *reconcile.Snapshot, b *reconcile.SeenSandbox) error {
-	if err := r.k.readByKey(ctx, s, b.Keys()); err != nil {
+	if err := r.k.observer().readByKey(ctx, s, b.Keys()); err != nil {
 		return err
 	}
-	if err := r.k.readFurther(ctx, s, []reconcile.Sandbox{b.Sandbox}); err != nil {
+	if err := r.k.observer().readFurther(ctx, s, []reconcile.Sandbox{b.Sandbox}); err != nil {
 		return err
 	}
 	if id := r.view.TaskOf(b, nil); id != "" {
-		return r.k.readByID(ctx, s, []string{id})
+		return r.k.observer().readByID(ctx, s, []string{id})
 	}
 	return nil
 }

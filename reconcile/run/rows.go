@@ -10,7 +10,7 @@ import (
 
 // readRows reads by key the rows that left the live set since the last pass, and those
 // that may explain a sandbox, ignoring `where`.
-func (k *Reconciler) readRows(ctx context.Context, s *reconcile.Snapshot) error {
+func (k observer) readRows(ctx context.Context, s *reconcile.Snapshot) error {
 	if k.Policy.Tasks.None {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (k *Reconciler) readRows(ctx context.Context, s *reconcile.Snapshot) error 
 	return k.readByKey(ctx, s, keys)
 }
 
-func (k *Reconciler) readByID(ctx context.Context, s *reconcile.Snapshot, ids []string) error {
+func (k observer) readByID(ctx context.Context, s *reconcile.Snapshot, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func (k *Reconciler) readByID(ctx context.Context, s *reconcile.Snapshot, ids []
 	return nil
 }
 
-func (k *Reconciler) readByKey(ctx context.Context, s *reconcile.Snapshot, keys []string) error {
+func (k observer) readByKey(ctx context.Context, s *reconcile.Snapshot, keys []string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (k *Reconciler) readByKey(ctx context.Context, s *reconcile.Snapshot, keys 
 // own settles who owns what at providers where owned means referenced from a row, now or
 // as the ledger remembers. The others are foreign and leave the snapshot. What a row names and does not prove
 // stays: it is shown, and what would be done with it is held.
-func (k *Reconciler) own(s *reconcile.Snapshot) {
+func (k observer) own(s *reconcile.Snapshot) {
 	if !k.anyReferenced() {
 		return
 	}
@@ -98,7 +98,7 @@ func (k *Reconciler) own(s *reconcile.Snapshot) {
 	s.Sandboxes = owned
 }
 
-func (k *Reconciler) anyReferenced() bool {
+func (k observer) anyReferenced() bool {
 	for _, p := range k.Policy.Providers {
 		if p.Referenced {
 			return true

@@ -67,7 +67,7 @@ func TestOwnedByRow(t *testing.T) {
 		} else {
 			s.Rows[test.row.ID], s.ByKey[k.Policy.Named(&test.row)] = test.row, test.row
 		}
-		k.own(s)
+		k.observer().own(s)
 		if got := len(s.Sandboxes) == 1; got != test.want {
 			t.Errorf("%s: ours is %t, want %t", name, got, test.want)
 		} else if got && s.Sandboxes[0].Ours() != test.proven {

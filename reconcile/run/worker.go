@@ -150,7 +150,7 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) (err error) {
 	if !ruling.Goes() {
 		return nil
 	}
-	result := w.reconciler.examine(ctx, ruling, sb, p.Probe)
+	result := w.reconciler.observer().examine(ctx, ruling, sb, p.Probe)
 	now, err := w.clock.Now(ctx)
 	if err != nil {
 		return fmt.Errorf("read the ledger's clock after a probe of %s: %w", ref, err)
@@ -230,16 +230,16 @@ func (w *Worker) keep() {
 // rows themselves show.
 func (k *Reconciler) newWorkerView(ctx context.Context, pass int64) (*workerView, error) {
 	in := *k
-	s, err := in.observeFirst(ctx, reconcile.Quick)
+	s, err := in.observer().observeFirst(ctx, reconcile.Quick)
 	if err != nil {
 		return nil, err
 	}
 	in.Policy = *k.Policy.Effective(&s.Memory)
 	in.able()
-	if err := in.readTasks(ctx, s); err != nil {
+	if err := in.observer().readTasks(ctx, s); err != nil {
 		return nil, err
 	}
-	if err := in.readRows(ctx, s); err != nil {
+	if err := in.observer().readRows(ctx, s); err != nil {
 		return nil, err
 	}
 	s.TakeInventory(&in.Policy)

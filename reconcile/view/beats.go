@@ -35,7 +35,7 @@ func (v *signs) RememberBeat(seen *reconcile.TaskSeen, t *reconcile.Task) {
 // measuredBeat is how far apart heartbeats come here: the longest that some worker took twice in a
 // row, so that an outage, which every worker meets once, does not count. What is not longer than the
 // time between two passes may hide a heartbeat, and counts for nothing. It wanes slowly.
-func (v *signs) measuredBeat() time.Duration {
+func (v listener) measuredBeat() time.Duration {
 	before := v.S.Memory.Sources[reconcile.SourceEvents].Beat
 	between := v.Now.Sub(v.S.Memory.LastPass)
 	longest := before - before/BeatWanes

@@ -97,7 +97,7 @@ func (v *signs) Sign(t *reconcile.Task) time.Time {
 
 // clockSetBack is how far the task database's clock had come before it was set back, the newest
 // time if that happened twice: it is behind where it must be by the ledger's clock.
-func (v *signs) clockSetBack() time.Time {
+func (v listener) clockSetBack() time.Time {
 	seen := v.S.Memory.Sources[reconcile.SourceTasks]
 	gap := v.Now.Sub(seen.LastTrusted)
 	if v.S.T0.Before(seen.Clock) { // the ledger's may be the same clock, and tell of no time in between
@@ -116,7 +116,7 @@ func (v *signs) clockSetBack() time.Time {
 // cameUnseen is how far the database's clock may have come where it was set ahead and back between two
 // passes, zero where nothing tells of it. Rows do that were made meanwhile: no worker writes when its
 // task was made. Where such times always run ahead they tell nothing.
-func (v *signs) cameUnseen(gap time.Duration) time.Time {
+func (v listener) cameUnseen(gap time.Duration) time.Time {
 	if before, known := v.S.Memory.Sources[reconcile.ClockOf("created_at")]; known && !before.Trusted {
 		return time.Time{}
 	}
@@ -133,7 +133,7 @@ func (v *signs) cameUnseen(gap time.Duration) time.Time {
 
 // clockSetAhead is by how much the task database's clock has been set ahead since the last pass,
 // against the ledger's; 0 for not at all.
-func (v *signs) clockSetAhead() time.Duration {
+func (v listener) clockSetAhead() time.Duration {
 	seen := v.S.Memory.Sources[reconcile.SourceTasks]
 	if ahead := v.S.T0.Sub(seen.Clock) - v.Now.Sub(seen.LastTrusted); !seen.Clock.IsZero() && ahead > reconcile.Skew {
 		return ahead

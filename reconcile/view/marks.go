@@ -31,7 +31,7 @@ func (v *signs) RememberMark(seen *reconcile.TaskSeen, t *reconcile.Task, known 
 
 // markActivity makes of a change of the mark, which the ledger timed, an activity of the row: as long
 // ago as the ledger says. A mark that was never seen to change says nothing.
-func (v *signs) markActivity(t *reconcile.Task, before *SeenTask) {
+func (v listener) markActivity(t *reconcile.Task, before *SeenTask) {
 	if t.Mark == "" || !t.State.Live() || !before.Known || before.MarkSum == 0 {
 		return
 	}

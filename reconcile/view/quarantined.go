@@ -30,14 +30,14 @@ func (v *signs) Quarantined(s *reconcile.Subject) (kept, by string) {
 
 // quarantines are the open terminates whose sandbox was stopped or paused and is to be kept
 // for a while yet.
-func (v *signs) quarantines() map[reconcile.Ref]*reconcile.Action {
+func (v listener) quarantines() map[reconcile.Ref]*reconcile.Action {
 	out := reconcile.StoppedFirst(v.S.Memory.Actions)
 	maps.DeleteFunc(out, func(_ reconcile.Ref, a *reconcile.Action) bool { return !a.NextAttempt.After(v.Now) })
 	return out
 }
 
 // stopping are the remedies with a quarantine that is not done.
-func (v *signs) stopping() map[string]bool {
+func (v listener) stopping() map[string]bool {
 	stopping := map[string]bool{}
 	for i := range v.S.Memory.Actions {
 		if a := &v.S.Memory.Actions[i]; a.Step == reconcile.StepQuarantine {

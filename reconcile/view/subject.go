@@ -41,7 +41,7 @@ func (v *places) TaskSubject(t *reconcile.Task, boxes []reconcile.SeenSandbox) r
 }
 
 func (v *places) subjectOf(t *reconcile.Task, before *SeenTask, boxes []reconcile.SeenSandbox) reconcile.Subject {
-	v.markActivity(t, before)
+	v.listener().markActivity(t, before)
 	seen := before.TaskSeen
 	if before.Known && (TaskSeenMoved(&seen, t) || v.PerhapsEnded(&seen, t)) {
 		seen = v.Entered(seen, t)

@@ -51,27 +51,28 @@ func (v *View) counted(provider string) bool {
 // Assess settles which sources can be trusted in this pass. The order matters: the link
 // is not judged while a listing is untrusted, silence needs the link.
 func (v *View) Assess(subjects func() []reconcile.Subject) []reconcile.Subject {
+	a := v.assessor()
 	for name, seen := range v.S.Memory.Sources {
 		if v.P.Has(name) {
 			v.Sources[name] = seen // what this pass cannot measure stays as it was
 		}
 	}
-	v.assessTasks()
-	v.assessClocks()
+	a.assessTasks()
+	a.assessClocks()
 	for _, name := range v.P.ProviderNames() {
-		v.assessListing(name)
-		v.assessProviderClock(name)
+		a.assessListing(name)
+		a.assessProviderClock(name)
 	}
 	subs := subjects()
-	v.believeTasks(subs)
-	v.assessEmptyListings(subs)
-	v.assessLink(subs)
+	a.believeTasks(subs)
+	a.assessEmptyListings(subs)
+	a.assessLink(subs)
 	for _, name := range v.P.ProviderNames() {
-		v.assessProbes(name, subs) // before the events: what a probe says of the silent rests on it
+		a.assessProbes(name, subs) // before the events: what a probe says of the silent rests on it
 	}
-	v.assessEvents(subs)
-	v.assessActivity()
-	v.pair(subs)
+	a.assessEvents(subs)
+	a.assessActivity()
+	a.pair(subs)
 	return subs
 }
 
@@ -120,7 +121,7 @@ func (v *View) accepted(name string) bool {
 // assessClocks: a clock that did not move with a change of status cannot time the state,
 // and stays untrusted until a person releases it; one that runs ahead of the database is
 // untrusted while it does.
-func (v *View) assessClocks() {
+func (v assessor) assessClocks() {
 	clocks := map[string]*clockSeen{}
 	for _, column := range ClockColumns {
 		clocks[column] = &clockSeen{rows: tallies{}, ahead: map[string]time.Duration{}, stuck: map[string]string{}}
@@ -141,7 +142,7 @@ type clockSeen struct {
 }
 
 // readClocks notes what a row shows of its clocks.
-func (v *View) readClocks(t *reconcile.Task, seen *SeenTask, clocks map[string]*clockSeen) {
+func (v assessor) readClocks(t *reconcile.Task, seen *SeenTask, clocks map[string]*clockSeen) {
 	for _, c := range taskClocks(t) {
 		if c.at.IsZero() {
 			continue
@@ -163,7 +164,7 @@ func (v *View) readClocks(t *reconcile.Task, seen *SeenTask, clocks map[string]*
 }
 
 // assessClock settles one column: for all, or for the tenants whose rows alone show that it cannot be believed.
-func (v *View) assessClock(column string, seen *clockSeen) {
+func (v assessor) assessClock(column string, seen *clockSeen) {
 	name := reconcile.ClockOf(column)
 	any := doubt{tallies: seen.rows, is: func(t tally) bool { return t.against > 0 }, own: true}
 	blamed := any.blames()
@@ -188,7 +189,7 @@ func (v *View) assessClock(column string, seen *clockSeen) {
 	}
 }
 
-func (v *View) trustClock(column, name string, ahead time.Duration, stuck string) {
+func (v assessor) trustClock(column, name string, ahead time.Duration, stuck string) {
 	before, known := v.S.Memory.Sources[name]
 	sticky := known && !before.Trusted && !v.released(name, before.Since)
 	switch {
@@ -279,3 +280,8 @@ func (v *View) ReleasedSubject(what, subject string) bool {
 	}
 	return false
 }
+
+// assessor is the part of a [View] that settles, while it is made, which sources can be trusted.
+type assessor struct{ *View }
+
+func (v *View) assessor() assessor { return assessor{v} }

@@ -11,7 +11,7 @@ import (
 // assessActivity: when no worker was active for a whole threshold of the rule inactive, either
 // what shows activity is down or nothing works for anybody, a model's API for example. Nobody
 // is stuck then. After it came back, one whole threshold passes before inactivity counts again.
-func (v *View) assessActivity() {
+func (v assessor) assessActivity() {
 	if v.P.Tasks.None || !v.Judges("inactive") {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 // assessProviderClock compares a provider's clock with our own, as the edge measured it when an answer was
 // received. It is the only comparison of the two: nothing is aged by their difference.
-func (v *View) assessProviderClock(provider string) {
+func (v assessor) assessProviderClock(provider string) {
 	name := reconcile.ProviderClockOf(provider)
 	off, measured := v.clockOff(provider)
 	_, known := v.S.Memory.Sources[name]
@@ -22,7 +22,7 @@ func (v *View) assessProviderClock(provider string) {
 }
 
 // clockOff is by how much a provider's clock was off at the answer of this pass that was the furthest off.
-func (v *View) clockOff(provider string) (off time.Duration, measured bool) {
+func (v assessor) clockOff(provider string) (off time.Duration, measured bool) {
 	further := func(by time.Duration) {
 		measured = true
 		if max(by, -by) > max(off, -off) {

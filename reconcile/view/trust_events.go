@@ -18,7 +18,7 @@ type silence struct {
 
 // assessEvents: when everybody falls silent at once, the pipeline is down and nobody is
 // dead. After it came back, one full heartbeat limit passes before silence counts again.
-func (v *View) assessEvents(subs []reconcile.Subject) {
+func (v assessor) assessEvents(subs []reconcile.Subject) {
 	if v.P.Tasks.None || !v.P.Tasks.Events && !v.P.Tasks.Heartbeats {
 		return
 	}
@@ -34,14 +34,14 @@ func (v *View) assessEvents(subs []reconcile.Subject) {
 		v.trustAgain(name, why, v.Limit, back)
 	}
 	seen := v.Sources[reconcile.SourceEvents]
-	seen.Beat = v.measuredBeat()
+	seen.Beat = v.listener().measuredBeat()
 	v.Sources[reconcile.SourceEvents] = seen
 }
 
 // trustAgain records this pass's verdict on a source of signs of life. After it came back it is
 // trusted when one whole limit has passed: those who were silent meanwhile have to have had
 // the time to be heard.
-func (v *View) trustAgain(name, why string, limit time.Duration, back string) {
+func (v assessor) trustAgain(name, why string, limit time.Duration, back string) {
 	before, known := v.S.Memory.Sources[name]
 	if why != "" || !known || before.Trusted {
 		v.trust(name, why)
@@ -68,7 +68,7 @@ func (v *View) trustAgain(name, why string, limit time.Duration, back string) {
 }
 
 // distrustEvents is why the events are not trusted, as a whole or of some tenants.
-func (v *View) distrustEvents(subs []reconcile.Subject) (whole string, parts map[string]string) {
+func (v assessor) distrustEvents(subs []reconcile.Subject) (whole string, parts map[string]string) {
 	var newest, asOf time.Time
 	var silent []silence
 	for i := range subs {
@@ -83,7 +83,7 @@ func (v *View) distrustEvents(subs []reconcile.Subject) (whole string, parts map
 		}
 	}
 	//guard:events-set-ahead harm
-	if ahead := v.clockSetAhead(); ahead > 0 {
+	if ahead := v.listener().clockSetAhead(); ahead > 0 {
 		return fmt.Sprintf("the task database's clock was set ahead by %s", text.Duration(ahead)), nil
 	}
 	//guard:events-out harm
@@ -101,7 +101,7 @@ func heardFor(asOf, newest time.Time) string {
 	return text.Duration(asOf.Sub(newest))
 }
 
-func (v *View) silence(s *reconcile.Subject) silence {
+func (v assessor) silence(s *reconcile.Subject) silence {
 	out := silence{last: v.Sign(s.Task), tenant: s.Task.Tenant}
 	quiet := s.Task.AsOf.Sub(out.last)
 	for i := range s.Boxes {
@@ -120,7 +120,7 @@ func (v *View) silence(s *reconcile.Subject) silence {
 
 // distrustTogether: many that fell silent within one limit of each other, while their
 // sandboxes answer, were silenced by one cause.
-func (v *View) distrustTogether(silent []silence) (whole string, parts map[string]string) {
+func (v assessor) distrustTogether(silent []silence) (whole string, parts map[string]string) {
 	slices.SortFunc(silent, func(a, b silence) int { return a.last.Compare(b.last) })
 	parts = map[string]string{}
 	for from := range silent {
@@ -150,7 +150,7 @@ func (v *View) distrustTogether(silent []silence) (whole string, parts map[strin
 }
 
 // runningBy are the running tasks of each tenant.
-func (v *View) runningBy() tallies {
+func (v assessor) runningBy() tallies {
 	if !v.P.Tasks.Tenants {
 		return tallies{"": {of: v.Running}}
 	}

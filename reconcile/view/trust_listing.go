@@ -14,7 +14,7 @@ const ShrinkLooks = 20
 // assessListing: a listing that failed, was cut short, or lost more than half of what was
 // there proves no absence. A loss is settled by looking, not by a ratio: one of the
 // missing that is alive, or that cannot be looked at, and the listing is not trusted.
-func (v *View) assessListing(provider string) {
+func (v assessor) assessListing(provider string) {
 	seen, listed := v.S.Listings[provider]
 	if !listed {
 		return // a quick pass: as the last full one left it
@@ -25,7 +25,7 @@ func (v *View) assessListing(provider string) {
 
 // assessCredential remembers when a credential was refused last: failed logins throttle a
 // whole address at some providers, so that the next call waits, whoever makes it.
-func (v *View) assessCredential(provider string, seen reconcile.ListingSeen) {
+func (v assessor) assessCredential(provider string, seen reconcile.ListingSeen) {
 	name := reconcile.CredentialOf(provider)
 	_, known := v.Sources[name]
 	switch {
@@ -37,7 +37,7 @@ func (v *View) assessCredential(provider string, seen reconcile.ListingSeen) {
 	}
 }
 
-func (v *View) distrustListing(provider string, seen reconcile.ListingSeen) string {
+func (v assessor) distrustListing(provider string, seen reconcile.ListingSeen) string {
 	//guard:listing-failed P3
 	if seen.Error != "" {
 		return reconcile.ListingFailed(seen.Error)
@@ -72,12 +72,12 @@ func (v *View) distrustListing(provider string, seen reconcile.ListingSeen) stri
 }
 
 // disowned reports whether a look shows a sandbox that is not ours any more.
-func (v *View) disowned(look *reconcile.Lookup) bool {
+func (v assessor) disowned(look *reconcile.Lookup) bool {
 	return !look.Gone && !look.Sandbox.Owned && !v.P.Providers[look.Sandbox.Provider].ByRow(&look.Sandbox)
 }
 
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.
-func (v *View) reusedID(ref reconcile.Ref, look *reconcile.Lookup) bool {
+func (v assessor) reusedID(ref reconcile.Ref, look *reconcile.Lookup) bool {
 	seen := v.S.Memory.Sandboxes[ref]
 	return !look.Gone && seen.Another(&look.Sandbox)
 }
@@ -120,7 +120,7 @@ func MissingFrom(s *reconcile.Snapshot, provider string) (missing []reconcile.Re
 // assessEmptyListings: a listing without a single sandbox of ours, while a worker shows
 // life or a task runs, is not believed by a ledger that has never seen a sandbox there and
 // so has nothing to look at.
-func (v *View) assessEmptyListings(subs []reconcile.Subject) {
+func (v assessor) assessEmptyListings(subs []reconcile.Subject) {
 	if v.S.Kind != reconcile.Full || v.P.Tasks.None {
 		return
 	}
@@ -155,7 +155,7 @@ func ofTenant(source, tenant string) string {
 
 // keepEmpty distrusts on what was not believed while workers spoke against it, for as long as the
 // task database shows none that could speak. Strays that come up meanwhile are not what it lost.
-func (v *View) keepEmpty() {
+func (v assessor) keepEmpty() {
 	if v.Trusted(reconcile.SourceTasks) {
 		return
 	}
@@ -170,7 +170,7 @@ func (v *View) keepEmpty() {
 }
 
 // believeParts believes what one tenant's spoke against, until it is settled again.
-func (v *View) believeParts(kind string) {
+func (v assessor) believeParts(kind string) {
 	for name := range v.Sources {
 		if of, _ := reconcile.SourceParts(name); of == kind && partOf(name) != "" {
 			v.trust(name, "")
@@ -186,7 +186,7 @@ func partOf(source string) string {
 // evidenceOfLife is a task that shows that sandboxes must exist: one whose worker shows life, or
 // the last of at least three that run by their rows. One or two rows may be phantoms. Tenant is whose all of these are,
 // "" when they are of several or nobody knows.
-func (v *View) evidenceOfLife(subs []reconcile.Subject) (witness *reconcile.Task, tenant string) {
+func (v assessor) evidenceOfLife(subs []reconcile.Subject) (witness *reconcile.Task, tenant string) {
 	var heard, running []*reconcile.Task
 	for i := range subs {
 		s := &subs[i]
@@ -216,7 +216,7 @@ func (v *View) evidenceOfLife(subs []reconcile.Subject) (witness *reconcile.Task
 	return witness, witness.Tenant
 }
 
-func (v *View) everSaw(provider string) bool {
+func (v assessor) everSaw(provider string) bool {
 	for ref := range v.S.Memory.Sandboxes {
 		if ref.Provider == provider {
 			return true
@@ -228,7 +228,7 @@ func (v *View) everSaw(provider string) bool {
 // assessLink: workers that show life and have no sandbox mean that the link is wrong or
 // lost, for example a typo in the label's name. So does a fleet of which not one sandbox
 // links to any task while tasks run without one.
-func (v *View) assessLink(subs []reconcile.Subject) {
+func (v assessor) assessLink(subs []reconcile.Subject) {
 	if v.S.Kind != reconcile.Full || v.P.Tasks.None || len(v.P.Providers) == 0 {
 		return
 	}

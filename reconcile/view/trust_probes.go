@@ -12,7 +12,7 @@ import (
 // assessProbes: the same failure everywhere is the provider's, not the sandboxes'. Each
 // sandbox counts once by its latest result within the window; one that failed convicts
 // only while another answers.
-func (v *View) assessProbes(provider string, subs []reconcile.Subject) {
+func (v assessor) assessProbes(provider string, subs []reconcile.Subject) {
 	p := v.P.Providers[provider].Probe
 	if p.Off {
 		return
@@ -56,7 +56,7 @@ func probeDoubts(probes, queues tallies) (doubts []doubt) {
 
 // probed are the probes of the sandboxes that are there. A quick pass sees only suspects,
 // so the ledger's inventory tells it who else answered.
-func (v *View) probed(provider string, subs []reconcile.Subject) map[reconcile.Ref]reconcile.SeenSandbox {
+func (v assessor) probed(provider string, subs []reconcile.Subject) map[reconcile.Ref]reconcile.SeenSandbox {
 	out := map[reconcile.Ref]reconcile.SeenSandbox{}
 	for i := range subs {
 		for _, b := range subs[i].Boxes {
@@ -91,7 +91,7 @@ func ProbeSeenVerdict(p reconcile.ProbeSeen) reconcile.ProbeResult {
 
 // pair finds orphans that may be the sandboxes of tasks that show life and have none: the
 // create succeeded and the label or the answer was lost. One task shields one sandbox.
-func (v *View) pair(subs []reconcile.Subject) {
+func (v assessor) pair(subs []reconcile.Subject) {
 	v.Pairs = map[reconcile.Ref]string{}
 	var lonely []*reconcile.Subject
 	for i := range subs {
@@ -113,13 +113,13 @@ func (v *View) pair(subs []reconcile.Subject) {
 
 // unlisted reports whether the task's present state began after the newest listing, in a look
 // that has none of its own: then nobody knows whether it has a sandbox.
-func (v *View) unlisted(s *reconcile.Subject) bool {
+func (v assessor) unlisted(s *reconcile.Subject) bool {
 	return v.S.Kind != reconcile.Full && (!s.Known || s.Seen.Since.After(v.S.Memory.LastFull.Add(-v.P.Quick)))
 }
 
 // byAge puts tasks whose provider is known first, each group youngest first: together with
 // sandboxes youngest first, that shields as many as can be.
-func (v *View) byAge(tasks []*reconcile.Subject) {
+func (v assessor) byAge(tasks []*reconcile.Subject) {
 	slices.SortStableFunc(tasks, func(a, b *reconcile.Subject) int {
 		older, _ := v.StateAge(a)
 		younger, _ := v.StateAge(b)
@@ -129,7 +129,7 @@ func (v *View) byAge(tasks []*reconcile.Subject) {
 
 // unmatched are the living sandboxes of ours that no task and no further table explains, youngest first. Those on
 // their way out need no shield, and take none from another.
-func (v *View) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
+func (v assessor) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
 	var out []reconcile.SeenSandbox
 	for i := range subs {
 		s := &subs[i]
@@ -146,7 +146,7 @@ func (v *View) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
 }
 
 // match gives the sandbox to the first task that it may belong to.
-func (v *View) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []*reconcile.Subject {
+func (v assessor) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []*reconcile.Subject {
 	for i, s := range lonely {
 		if s.Task.Provider != "" && !v.P.Unplaced(s.Task) && s.Task.Provider != b.Provider {
 			continue
@@ -169,7 +169,7 @@ func (v *View) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []*re
 
 // placed reports whether a direct look at the provider has shown where the sandbox is that the row
 // names: nowhere, or, of those that have its name, which is one at a time, in one that is there.
-func (v *View) placed(provider string, t *reconcile.Task) bool {
+func (v assessor) placed(provider string, t *reconcile.Task) bool {
 	find, asked := v.S.Finds[t.ID]
 	if v.S.Lookups[reconcile.Ref{Provider: provider, ID: t.Sandbox}].Gone {
 		return true

@@ -8,7 +8,7 @@ import (
 
 // assessTasks: a wrong, emptied or restored database loses rows that were live a moment
 // ago; a standby may lag; an empty table proves nothing about anybody's sandboxes.
-func (v *View) assessTasks() {
+func (v assessor) assessTasks() {
 	if v.P.Tasks.None {
 		return
 	}
@@ -35,7 +35,7 @@ func (v *View) assessTasks() {
 }
 
 // countRows counts the rows that were live when the table was believed last, against them those that are not there.
-func (v *View) countRows() tallies {
+func (v assessor) countRows() tallies {
 	before := tallies{}
 	for id, seen := range v.S.Memory.Tasks {
 		if seen.Live && !v.accepted(reconcile.OfTenant(reconcile.SourceTasks, seen.Tenant)) {
@@ -47,7 +47,7 @@ func (v *View) countRows() tallies {
 
 // lostBefore reports whether the table had lost rows, or all, in an earlier pass. Such a one is believed again when
 // most of the rows are back, however few they are: a new row says nothing of those.
-func (v *View) lostBefore() bool {
+func (v assessor) lostBefore() bool {
 	seen := v.S.Memory.Sources[reconcile.SourceTasks]
 	return !seen.Trusted && seen.LostRows()
 }
@@ -55,7 +55,7 @@ func (v *View) lostBefore() bool {
 // believeTasks ends the doubt that rows are lost when nothing is left that it protects: each sandbox of ours that
 // exists is explained by a row, and there is one. Who deletes a task's row at its end, and its sandbox with it, so
 // needs no operator.
-func (v *View) believeTasks(subs []reconcile.Subject) {
+func (v assessor) believeTasks(subs []reconcile.Subject) {
 	seen := v.Sources[reconcile.SourceTasks]
 	if v.S.Kind != reconcile.Full || v.S.Clock.Empty || !v.lostBefore() || seen.Trusted || !seen.LostRows() {
 		return
@@ -70,7 +70,7 @@ func (v *View) believeTasks(subs []reconcile.Subject) {
 }
 
 // keepClock notes what the task database's clock tells while it is believed.
-func (v *View) keepClock() {
+func (v assessor) keepClock() {
 	if seen := v.Sources[reconcile.SourceTasks]; seen.Trusted && !v.S.T0.IsZero() {
 		seen.Clock, seen.SetBack = v.S.T0, v.setBack
 		v.Sources[reconcile.SourceTasks] = seen
@@ -78,7 +78,7 @@ func (v *View) keepClock() {
 }
 
 // listsAll reports whether every provider's listing is believed and shows all that the ledger knows there.
-func (v *View) listsAll() bool {
+func (v assessor) listsAll() bool {
 	return !slices.ContainsFunc(v.P.ProviderNames(), func(name string) bool {
 		missing, _, _ := MissingFrom(v.S, name)
 		there := slices.ContainsFunc(missing, func(ref reconcile.Ref) bool {

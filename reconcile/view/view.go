@@ -73,7 +73,7 @@ func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []Ruled {
 func New(s *reconcile.Snapshot, p *reconcile.Policy) *View {
 	s = snapshotOwn(s)
 	v := &View{Rules: ActiveRules(s.Kind, p)}
-	v.listen(s, p)
+	v.listener().listen(s, p)
 	v.sameAccount = sameAccountOf(p.Providers)
 	for i := range s.Sandboxes {
 		if s.Sandboxes[i].StableName {
@@ -89,8 +89,13 @@ func New(s *reconcile.Snapshot, p *reconcile.Policy) *View {
 // Of is the view of nothing: what the policy alone says.
 func Of(p *reconcile.Policy) *View { return New(&reconcile.Snapshot{}, p) }
 
+// A listener is the part of [signs] that takes them from a snapshot, once, when a view is made.
+type listener struct{ *signs }
+
+func (v *signs) listener() listener { return listener{v} }
+
 // listen takes the signs of a snapshot.
-func (v *signs) listen(s *reconcile.Snapshot, p *reconcile.Policy) {
+func (v listener) listen(s *reconcile.Snapshot, p *reconcile.Policy) {
 	v.S, v.P, v.Now = s, p, s.Memory.Now
 	v.Live = make(map[string]*reconcile.Task, len(s.Tasks))
 	v.Seen = make([]SeenTask, len(s.Tasks))
@@ -105,7 +110,7 @@ func (v *signs) listen(s *reconcile.Snapshot, p *reconcile.Policy) {
 }
 
 // hear takes the signs of one live task.
-func (v *signs) hear(t *reconcile.Task, seen *SeenTask) {
+func (v listener) hear(t *reconcile.Task, seen *SeenTask) {
 	v.Live[t.ID] = t
 	seen.TaskSeen, seen.Known = v.S.Memory.Tasks[t.ID]
 	v.markActivity(t, seen)
@@ -124,7 +129,7 @@ func (v *signs) hear(t *reconcile.Task, seen *SeenTask) {
 }
 
 // leave settles which sandboxes are on their way out by the ledger's open actions.
-func (v *signs) leave() {
+func (v listener) leave() {
 	waiting := map[string]bool{} // remedies that nobody has begun
 	for _, a := range v.S.Memory.Actions {
 		if a.Seq == 0 && !a.Begun() {

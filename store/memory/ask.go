@@ -12,7 +12,7 @@ import (
 
 // Ask writes down actions that an operator asks for, all or none, takes back the steps in
 // withdraw and those that give way, and returns the actions that are new.
-func (g *Ledger) Ask(ctx context.Context, by reconcile.Attribution, actions []reconcile.Action, withdraw []string,
+func (g *Operators) Ask(ctx context.Context, by reconcile.Attribution, actions []reconcile.Action, withdraw []string,
 ) ([]reconcile.Action, error) {
 	var asked []reconcile.Action
 	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
@@ -86,6 +86,6 @@ func (g *tables) takeBack(by reconcile.Attribution, ids []string, now time.Time)
 }
 
 // Note writes into the history of a subject what an operator did or asked for.
-func (g *Ledger) Note(ctx context.Context, by reconcile.Attribution, subject, what string) error {
+func (g *Operators) Note(ctx context.Context, by reconcile.Attribution, subject, what string) error {
 	return g.operatorRequest(ctx, by, func(time.Time) ([]line, error) { return []line{{subject, what}}, nil })
 }

@@ -52,7 +52,7 @@ func (g *tables) controls(now time.Time) reconcile.Controls {
 }
 
 // operatorRequest does what an operator asked for, and tells of it.
-func (g *Ledger) operatorRequest(
+func (g *Operators) operatorRequest(
 	ctx context.Context, by reconcile.Attribution, do func(now time.Time) ([]line, error),
 ) error {
 	if err := protocol.CheckSigned(by.Author, by.Reason); err != nil {
@@ -73,7 +73,7 @@ func (g *Ledger) operatorRequest(
 type line struct{ subject, what string }
 
 // SetMode lowers a rule's mode at once, to off or observe.
-func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Attribution) error {
+func (g *Operators) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Attribution) error {
 	if err := protocol.CheckMode(rule, mode); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, 
 }
 
 // ClearMode takes a lowered mode back, and forgives what the rule got wrong so far.
-func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error {
+func (g *Operators) ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error {
 	return g.operatorRequest(ctx, by, func(time.Time) ([]line, error) {
 		if _, lowered := g.modes[rule]; !lowered {
 			return nil, fmt.Errorf("clear mode of %s: %w", rule, reconcile.ErrNotFound)
@@ -97,7 +97,7 @@ func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Attrib
 }
 
 // Pause stops acting on its scope, in the place of a pause before.
-func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
+func (g *Operators) Pause(ctx context.Context, p reconcile.Pause) error {
 	if err := protocol.CheckScope(p.Scope); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (g *requestTable) unpaused(scope string) []reconcile.Pause {
 }
 
 // Resume ends the pause of a scope.
-func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Attribution) error {
+func (g *Operators) Resume(ctx context.Context, scope string, by reconcile.Attribution) error {
 	return g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		inForce := slices.ContainsFunc(g.pauses, func(p reconcile.Pause) bool {
 			return p.Scope == scope && protocol.InForce(p.Until, now)
@@ -131,7 +131,7 @@ func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Attribut
 }
 
 // Hold keeps a target from being acted on, and returns the hold's number.
-func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
+func (g *Operators) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
 	if err := protocol.CheckTarget(h.Target); err != nil {
 		return 0, err
 	}
@@ -156,7 +156,7 @@ func (g *requestTable) nextRequest() int64 {
 }
 
 // Unhold lifts the hold of this number, or all holds on this target.
-func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Attribution) (int, error) {
+func (g *Operators) Unhold(ctx context.Context, target string, by reconcile.Attribution) (int, error) {
 	var lines []line
 	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		var left []reconcile.Hold
@@ -177,7 +177,7 @@ func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Attribu
 }
 
 // Release lets the listed subjects pass a breaker or a freeze until a time.
-func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error) {
+func (g *Operators) Release(ctx context.Context, r reconcile.Release) (int64, error) {
 	by := reconcile.Attribution{Author: r.Author, Reason: r.Reason}
 	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		if err := protocol.CheckRelease(r, now); err != nil {

@@ -79,7 +79,7 @@ func (g *incidentTable) incident(id string) (reconcile.Incident, error) {
 }
 
 // ReleaseIncident lets go on what an open incident holds.
-func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error {
+func (g *Operators) ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		found, err := g.incident(id)
 		if err == nil {

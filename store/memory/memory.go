@@ -15,6 +15,15 @@ import (
 // A Ledger is a [reconcile.Ledger] in memory. Several passes may share one, as replicas
 // share a database.
 type Ledger struct {
+	*shelf
+	Operators
+}
+
+// Operators is what people ask for: modes, pauses, holds, arms, releases, and steps by name.
+type Operators struct{ *shelf }
+
+// A shelf is what the parts of a ledger share.
+type shelf struct {
 	gate
 	tables
 	seals protocol.Seals
@@ -39,7 +48,8 @@ type action struct {
 
 // New makes an empty ledger on this clock.
 func New(clock func() time.Time) *Ledger {
-	return &Ledger{gate: gate{clock: clock}, tables: newTables()}
+	g := &shelf{gate: gate{clock: clock}, tables: newTables()}
+	return &Ledger{g, Operators{g}}
 }
 
 // Seal puts the keys of the operators in force, see [protocol.Seals].

@@ -12,7 +12,7 @@ import (
 )
 
 // Arm lets a rule act unproven.
-func (g *Ledger) Arm(ctx context.Context, rule string, by reconcile.Attribution) error {
+func (g *Operators) Arm(ctx context.Context, rule string, by reconcile.Attribution) error {
 	return g.operatorRequest(ctx, by, func(now time.Time) ([]line, error) {
 		g.arms[rule] = reconcile.Arm{Attribution: by, At: now}
 		return []line{{"rule:" + rule, "armed unproven"}}, nil
@@ -20,7 +20,7 @@ func (g *Ledger) Arm(ctx context.Context, rule string, by reconcile.Attribution)
 }
 
 // Disarm takes that back.
-func (g *Ledger) Disarm(ctx context.Context, rule string, by reconcile.Attribution) error {
+func (g *Operators) Disarm(ctx context.Context, rule string, by reconcile.Attribution) error {
 	return g.operatorRequest(ctx, by, func(time.Time) ([]line, error) {
 		if _, armed := g.arms[rule]; !armed {
 			return nil, fmt.Errorf("not armed any more %s: %w", rule, reconcile.ErrNotFound)

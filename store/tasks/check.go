@@ -46,7 +46,7 @@ func (t *Tasks) Check(ctx context.Context) []reconcile.CheckResult {
 		c.clocks(ctx)
 		c.explainers(ctx)
 		if update, insert := c.mayUpdate(ctx), c.mayInsert(ctx); !c.onlyLook {
-			c.tries(ctx, update, insert)
+			c.tryout().tries(ctx, update, insert)
 		}
 		c.role(ctx)
 		c.elsewhere(ctx)

@@ -17,7 +17,7 @@ import (
 
 // tries does what a repair writes, each in a transaction of its own that is always rolled
 // back: constraints and triggers say only then what they have against it.
-func (c *check) tries(ctx context.Context, mayUpdate, mayInsert bool) {
+func (c tryout) tries(ctx context.Context, mayUpdate, mayInsert bool) {
 	for _, step := range []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue} {
 		if _, known := c.plan.changes[step]; known && mayUpdate {
 			c.tryWrite(ctx, step)
@@ -35,7 +35,7 @@ func (c *check) tries(ctx context.Context, mayUpdate, mayInsert bool) {
 // errUndone ends a trial that went well.
 var errUndone = errors.New("rolled back")
 
-func (c *check) undone(ctx context.Context, do func(tx pgx.Tx) error) error {
+func (c tryout) undone(ctx context.Context, do func(tx pgx.Tx) error) error {
 	err := c.begin(ctx, taskWrite, func(tx pgx.Tx, _ time.Time) error {
 		var set string
 		if err := tx.QueryRow(ctx, queries["patience"]).Scan(&set); err != nil {
@@ -56,7 +56,7 @@ func (c *check) undone(ctx context.Context, do func(tx pgx.Tx) error) error {
 type sample struct{ ID, Status, Sandbox string }
 
 // sampled is nil when there is no live row that is free.
-func (c *check) sampled(ctx context.Context, tx pgx.Tx, lock bool) (*sample, error) {
+func (c tryout) sampled(ctx context.Context, tx pgx.Tx, lock bool) (*sample, error) {
 	g := c.s.guard(&reconcile.Write{})
 	sql, err := render("sample", map[string]any{"ID": c.plan.columns["id"], "Status": g.Status, "Sandbox": g.Sandbox,
 		"Table": g.Table, "Live": g.Live, "Lock": lock && !c.plan.from.apart})
@@ -84,7 +84,7 @@ const tried = "a trial that is rolled back [sandkeeper check]"
 
 // tryWrite fails or requeues a live row. Without one, only what is set to NULL is held
 // against the table: no row that is over is ever written, not even so.
-func (c *check) tryWrite(ctx context.Context, step reconcile.Step) {
+func (c tryout) tryWrite(ctx context.Context, step reconcile.Step) {
 	what := "tasks." + string(step)
 	written := reconcile.WriteMoved
 	err := c.undone(ctx, func(tx pgx.Tx) error {
@@ -116,13 +116,13 @@ func (c *check) tryWrite(ctx context.Context, step reconcile.Step) {
 	}
 }
 
-func (c *check) badNull(step reconcile.Step, column string) {
+func (c tryout) badNull(step reconcile.Step, column string) {
 	c.bad(fmt.Sprintf("tasks.%s.set.%s", step, column), fmt.Sprintf("column %q of %s is NOT NULL and would become NULL",
 		column, c.plan.table), fmt.Sprintf("set it to a value, or not at all: %s: {set: {%s: \"\"}}", step, column))
 }
 
 // nulls looks for what would be set to NULL where none may be.
-func (c *check) nulls(ctx context.Context, step reconcile.Step) {
+func (c tryout) nulls(ctx context.Context, step reconcile.Step) {
 	required, read := c.required(ctx, c.plan.table)
 	if !read {
 		return
@@ -146,7 +146,7 @@ type requiredColumn struct {
 	Filled     bool // has a value by itself when it is not set
 }
 
-func (c *check) required(ctx context.Context, table string) ([]requiredColumn, bool) {
+func (c tryout) required(ctx context.Context, table string) ([]requiredColumn, bool) {
 	var out []requiredColumn
 	read := c.step(ctx, table, func(tx pgx.Tx, _ time.Time) error {
 		rows, err := tx.Query(ctx, queries["required"], pgx.StrictNamedArgs{"relation": table})
@@ -161,7 +161,7 @@ func (c *check) required(ctx context.Context, table string) ([]requiredColumn, b
 
 // tryEvent adds an event. The catalog is asked first, which knows all columns that are
 // missing, and no row is needed for it.
-func (c *check) tryEvent(ctx context.Context) {
+func (c tryout) tryEvent(ctx context.Context) {
 	const what = "events.write"
 	e := c.plan.events
 	required, read := c.required(ctx, e.table)
@@ -194,7 +194,7 @@ func (c *check) tryEvent(ctx context.Context) {
 }
 
 // addsEvent adds an event of a live task, of a made-up one where there is none.
-func (c *check) addsEvent(ctx context.Context) (*sample, error) {
+func (c tryout) addsEvent(ctx context.Context) (*sample, error) {
 	var row *sample
 	err := c.undone(ctx, func(tx pgx.Tx) error {
 		var err error
@@ -235,3 +235,8 @@ func (r *requiredColumn) likely() string {
 	}
 	return "0"
 }
+
+// tryout is the part of a [check] that tries the writes, and undoes them.
+type tryout struct{ *check }
+
+func (c *check) tryout() tryout { return tryout{c} }

@@ -183,7 +183,9 @@ func TestCompileRefuses(t *testing.T) {
 			"did not open",
 		},
 		"a heartbeat that is an end under a condition": {
-			func(m *mapping.Mapping) { m.Events.Finished = []mapping.EventType{{Type: "agent.heartbeat", Where: "true"}} },
+			func(m *mapping.Mapping) {
+				m.Events.Finished = []mapping.EventType{{Type: "agent.heartbeat", Where: "true"}}
+			},
 			"events.finished",
 			"also a heartbeat",
 		},

@@ -83,7 +83,7 @@ func TestLiveNeverScansTheHistory(t *testing.T) {
 	w.exec(fmt.Sprintf(addLive, 100))
 	w.exec(fmt.Sprintf(addLiveEvents, 2000))
 	w.exec("SET LOCAL lock_timeout = 0; ANALYZE") // autovacuum may have the table
-	w.explain() // the first one warms the caches of the catalog
+	w.explain()                                   // the first one warms the caches of the catalog
 	alone := w.explain()
 	w.exec(fmt.Sprintf(addFinished, 50_000))
 	w.exec(fmt.Sprintf(addOldEvents, 200_000))

@@ -25,7 +25,7 @@ var usual = map[string]time.Duration{"release": time.Hour, "restore": 24 * time.
 // Preview says what a request would do. It changes nothing.
 func (c Acts) Preview(ctx context.Context, verb string, act api.Act) (api.Preview, error) {
 	a := c.app()
-	p, err := a.preview(ctx, verb, act)
+	p, err := a.Operator().preview(ctx, verb, act)
 	return p, refusal(err)
 }
 
@@ -36,7 +36,7 @@ func (c Acts) Do(ctx context.Context, verb string, act api.Act, author string) (
 	if by.Last == 0 {
 		by.Last = usual[verb]
 	}
-	done, err := a.do(ctx, verb, act, by)
+	done, err := a.Operator().do(ctx, verb, act, by)
 	return done, refusal(err)
 }
 
@@ -60,7 +60,7 @@ func conflict(format string, args ...any) error {
 	return &api.Refusal{Status: http.StatusConflict, Why: fmt.Sprintf(format, args...)}
 }
 
-func (a *App) preview(ctx context.Context, verb string, act api.Act) (api.Preview, error) {
+func (a Operator) preview(ctx context.Context, verb string, act api.Act) (api.Preview, error) {
 	switch verb {
 	case "terminate", "emergency":
 		e, err := a.wanted(ctx, verb, act)
@@ -86,7 +86,7 @@ func (a *App) preview(ctx context.Context, verb string, act api.Act) (api.Previe
 }
 
 // wanted is what a termination is about.
-func (a *App) wanted(ctx context.Context, verb string, act api.Act) (*ending, error) {
+func (a Operator) wanted(ctx context.Context, verb string, act api.Act) (*ending, error) {
 	if verb == "terminate" {
 		e, err := a.endingOf(ctx, reconcile.RuleOperator, act.IncludeRunning)
 		if err == nil {
@@ -104,7 +104,7 @@ func (a *App) wanted(ctx context.Context, verb string, act api.Act) (*ending, er
 	return e, err
 }
 
-func (a *App) previewRelease(ctx context.Context, name string) (api.Preview, error) {
+func (a Operator) previewRelease(ctx context.Context, name string) (api.Preview, error) {
 	what, subjects, err := a.released(ctx, name)
 	if err != nil {
 		return api.Preview{}, err
@@ -114,7 +114,7 @@ func (a *App) previewRelease(ctx context.Context, name string) (api.Preview, err
 }
 
 // released is what a release of a name would let go.
-func (a *App) released(ctx context.Context, name string) (what string, subjects []string, err error) {
+func (a Operator) released(ctx context.Context, name string) (what string, subjects []string, err error) {
 	id, is := reconcile.OfType(reconcile.SubjectIncident, name)
 	if !is {
 		what, subjects, err = a.HeldBy(ctx, name)
@@ -134,7 +134,7 @@ func (a *App) released(ctx context.Context, name string) (what string, subjects 
 	return "incident " + id, subjects, err
 }
 
-func (a *App) do(ctx context.Context, verb string, act api.Act, by *Request) (api.Done, error) {
+func (a Operator) do(ctx context.Context, verb string, act api.Act, by *Request) (api.Done, error) {
 	simple := map[string]func() (string, error){
 		"pass":    func() (string, error) { return a.passOf(ctx, act.Target, by) },
 		"pause":   func() (string, error) { return a.PauseOf(ctx, reconcile.NonEmpty(act.Target), by) },
@@ -164,10 +164,10 @@ func (a *App) do(ctx context.Context, verb string, act api.Act, by *Request) (ap
 	if p := e.preview(); len(e.end) > 0 && !shown(&p, act, verb == "emergency") {
 		return api.Done{}, notShown(&p)
 	}
-	return e.ask(ctx, a, by)
+	return e.ask(ctx, a.App, by)
 }
 
-func (a *App) passOf(ctx context.Context, kind string, by *Request) (string, error) {
+func (a Operator) passOf(ctx context.Context, kind string, by *Request) (string, error) {
 	switch kind {
 	case "", string(reconcile.Full):
 		return a.AskPass(ctx, reconcile.Full, by)
@@ -177,14 +177,14 @@ func (a *App) passOf(ctx context.Context, kind string, by *Request) (string, err
 	return "", Misusef("a pass is full or quick, not %s", text.Clip(kind, 60))
 }
 
-func (a *App) modeOf(ctx context.Context, act api.Act, by *Request) (string, error) {
+func (a Operator) modeOf(ctx context.Context, act api.Act, by *Request) (string, error) {
 	if _, known := a.Config.Policy().Rules[act.Target]; !known {
 		return "", UnknownRule(act.Target)
 	}
 	return a.LowerMode(ctx, act.Target, act.Mode, by)
 }
 
-func (a *App) restored(ctx context.Context, id string, by *Request) (string, error) {
+func (a Operator) restored(ctx context.Context, id string, by *Request) (string, error) {
 	if err := a.CheckSchema(ctx); err != nil {
 		return "", err
 	}
@@ -192,7 +192,7 @@ func (a *App) restored(ctx context.Context, id string, by *Request) (string, err
 }
 
 // releaseListed lets go what was shown, and nothing else.
-func (a *App) releaseListed(ctx context.Context, act api.Act, by *Request) (string, error) {
+func (a Operator) releaseListed(ctx context.Context, act api.Act, by *Request) (string, error) {
 	p, err := a.previewRelease(ctx, act.Target)
 	if err != nil {
 		return "", err
@@ -212,7 +212,7 @@ func (a *App) releaseListed(ctx context.Context, act api.Act, by *Request) (stri
 }
 
 // retryListed has those run again that were shown, and no other.
-func (a *App) retryListed(ctx context.Context, act api.Act, by *Request) (api.Done, error) {
+func (a Operator) retryListed(ctx context.Context, act api.Act, by *Request) (api.Done, error) {
 	r, err := a.retryingOf(ctx, act.Target)
 	if err != nil {
 		return api.Done{}, err
@@ -220,7 +220,7 @@ func (a *App) retryListed(ctx context.Context, act api.Act, by *Request) (api.Do
 	if p := r.preview(); len(r.again) > 0 && !shown(&p, act, true) {
 		return api.Done{}, notShown(&p)
 	}
-	return r.ask(ctx, a, by)
+	return r.ask(ctx, a.App, by)
 }
 
 // shown reports whether the request repeats the list that was shown: its count and its hash. Where it must, one that
@@ -241,6 +241,12 @@ func notShown(p *api.Preview) error {
 // Intend keeps what an orchestrator speaks of from being acted on, for a time.
 func (c Acts) Intend(ctx context.Context, target string, act api.Act, author string) (api.Done, error) {
 	by := &Request{Author: author, Reason: "intent: " + act.Reason, Last: time.Duration(act.For) * time.Second}
-	said, err := c.app().Hold(ctx, target, by)
+	said, err := c.app().Operator().Hold(ctx, target, by)
 	return api.Done{Said: said}, refusal(err)
 }
+
+// An Operator is the part of an [App] by which people ask for something: the same for verbs, page and API.
+type Operator struct{ *App }
+
+// Operator is what people ask for by this app.
+func (a *App) Operator() Operator { return Operator{a} }

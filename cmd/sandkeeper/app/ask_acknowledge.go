@@ -12,7 +12,7 @@ import (
 )
 
 // Acknowledge says that somebody looks after an open incident: so that nobody else begins, and nothing is let go.
-func (a *App) Acknowledge(ctx context.Context, target string, by *Request) (string, error) {
+func (a Operator) Acknowledge(ctx context.Context, target string, by *Request) (string, error) {
 	id, _ := reconcile.OfType(reconcile.SubjectIncident, target)
 	incident, err := a.Ledger.Incident(ctx, id)
 	if errors.Is(err, reconcile.ErrNotFound) {

@@ -27,7 +27,7 @@ type ending struct {
 	left []string
 }
 
-func (a *App) endingOf(ctx context.Context, rule string, running bool) (*ending, error) {
+func (a Operator) endingOf(ctx context.Context, rule string, running bool) (*ending, error) {
 	m, err := a.Ledger.Recall(ctx)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (e *ending) ask(ctx context.Context, a *App, by *Request) (api.Done, error)
 	if err != nil {
 		return api.Done{}, err
 	}
-	said := fmt.Sprintf("recorded: the end of %s\n%s", sandboxes(len(asked)), a.Kicked(ctx, asked))
+	said := fmt.Sprintf("recorded: the end of %s\n%s", sandboxes(len(asked)), a.Operator().Kicked(ctx, asked))
 	return api.Done{Said: said, Actions: api.ListOf(asked, api.ActionOf).Items}, nil
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // Hold keeps what an argument means from being acted on.
-func (a *App) Hold(ctx context.Context, arg string, by *Request) (string, error) {
+func (a Operator) Hold(ctx context.Context, arg string, by *Request) (string, error) {
 	wanted, err := Targets(arg)
 	if err != nil {
 		return "", err
@@ -56,7 +56,7 @@ func Targets(arg string) ([]string, error) {
 }
 
 // UnknownProvider says that no entry has the name, with the one that was probably meant.
-func (a *App) UnknownProvider(name string) error {
+func (a Operator) UnknownProvider(name string) error {
 	var known []string
 	for _, p := range a.Config.Providers {
 		known = append(known, p.Name)
@@ -65,7 +65,7 @@ func (a *App) UnknownProvider(name string) error {
 }
 
 // Unhold lifts the holds of what an argument means.
-func (a *App) Unhold(ctx context.Context, arg string, by *Request) (string, error) {
+func (a Operator) Unhold(ctx context.Context, arg string, by *Request) (string, error) {
 	wanted, err := Targets(arg)
 	if err != nil {
 		return "", err

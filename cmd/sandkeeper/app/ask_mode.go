@@ -9,7 +9,7 @@ import (
 )
 
 // LowerMode lowers the mode of a rule, or gives it back to the config.
-func (a *App) LowerMode(ctx context.Context, rule, mode string, by *Request) (string, error) {
+func (a Operator) LowerMode(ctx context.Context, rule, mode string, by *Request) (string, error) {
 	switch mode {
 	case "clear":
 		return a.clearMode(ctx, rule, by)
@@ -23,7 +23,7 @@ func (a *App) LowerMode(ctx context.Context, rule, mode string, by *Request) (st
 }
 
 // clearMode gives a rule back to the config, and says what that forgives.
-func (a *App) clearMode(ctx context.Context, rule string, by *Request) (string, error) {
+func (a Operator) clearMode(ctx context.Context, rule string, by *Request) (string, error) {
 	measures, err := a.Ledger.Measures(ctx)
 	if err != nil {
 		return "", err

@@ -9,7 +9,7 @@ import (
 )
 
 // AskPass has a running daemon make a pass now, and records who asked for it.
-func (a *App) AskPass(ctx context.Context, kind reconcile.PassKind, by *Request) (string, error) {
+func (a Operator) AskPass(ctx context.Context, kind reconcile.PassKind, by *Request) (string, error) {
 	if err := a.Ledger.Note(ctx, by.Signed(), "pass:"+string(kind), string(kind)+" pass asked for"); err != nil {
 		return "", err
 	}
@@ -24,7 +24,7 @@ func (a *App) AskPass(ctx context.Context, kind reconcile.PassKind, by *Request)
 }
 
 // Kicked tells running daemons of new actions and says who carries them out.
-func (a *App) Kicked(ctx context.Context, asked []reconcile.Action) string {
+func (a Operator) Kicked(ctx context.Context, asked []reconcile.Action) string {
 	var work reconcile.Work
 	for i := range asked {
 		if asked[i].Seq == 0 {

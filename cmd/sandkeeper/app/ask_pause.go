@@ -13,7 +13,7 @@ import (
 )
 
 // PauseOf stops acting on what the arguments mean.
-func (a *App) PauseOf(ctx context.Context, args []string, by *Request) (string, error) {
+func (a Operator) PauseOf(ctx context.Context, args []string, by *Request) (string, error) {
 	now, err := a.Ledger.Now(ctx)
 	if err != nil {
 		return "", err
@@ -28,7 +28,7 @@ func (a *App) PauseOf(ctx context.Context, args []string, by *Request) (string, 
 }
 
 // Resume ends the pause of what the arguments mean.
-func (a *App) Resume(ctx context.Context, args []string, by *Request) (string, error) {
+func (a Operator) Resume(ctx context.Context, args []string, by *Request) (string, error) {
 	scope, err := a.PauseScope(args)
 	if err != nil {
 		return "", err
@@ -42,7 +42,7 @@ func (a *App) Resume(ctx context.Context, args []string, by *Request) (string, e
 
 // PauseScope is what a pause is about; "rule orphan" is as good as "rule:orphan". A rule or a
 // provider that does not exist is refused: the pause would hold nothing.
-func (a *App) PauseScope(args []string) (string, error) {
+func (a Operator) PauseScope(args []string) (string, error) {
 	scope := reconcile.FirstOf(strings.Join(args, ":"), "all")
 	of := reconcile.ParseSubject(scope)
 	rule, provider := of.Type == reconcile.SubjectRule, of.Type == reconcile.SubjectProvider

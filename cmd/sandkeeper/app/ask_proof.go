@@ -9,7 +9,7 @@ import (
 )
 
 // Arm lets a rule act unproven, and says what that comes to.
-func (a *App) Arm(ctx context.Context, rule string, by *Request) (string, error) {
+func (a Operator) Arm(ctx context.Context, rule string, by *Request) (string, error) {
 	p := a.Config.Policy()
 	switch mode := p.Rules[rule].Mode; {
 	case by.Reason == "":
@@ -38,7 +38,7 @@ func (a *App) Arm(ctx context.Context, rule string, by *Request) (string, error)
 }
 
 // Disarm takes that back.
-func (a *App) Disarm(ctx context.Context, rule string, by *Request) (string, error) {
+func (a Operator) Disarm(ctx context.Context, rule string, by *Request) (string, error) {
 	err := a.Ledger.Disarm(ctx, rule, by.Signed())
 	if errors.Is(err, reconcile.ErrNotFound) {
 		return "", Misusef("%s is not armed by an operator: there is nothing to revoke", rule)

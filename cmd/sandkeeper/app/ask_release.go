@@ -13,7 +13,7 @@ import (
 )
 
 // Release lets the subjects that a name holds pass, when the hash is that of the list; without one it shows the list.
-func (a *App) Release(ctx context.Context, name, hash string, by *Request) (string, error) {
+func (a Operator) Release(ctx context.Context, name, hash string, by *Request) (string, error) {
 	what, subjects, err := a.HeldBy(ctx, name)
 	if err != nil {
 		return "", err
@@ -69,7 +69,7 @@ func holdsNothing(name, what string) error {
 }
 
 // HeldBy lists what a breaker or an untrusted source holds now.
-func (a *App) HeldBy(ctx context.Context, name string) (what string, subjects []string, err error) {
+func (a Operator) HeldBy(ctx context.Context, name string) (what string, subjects []string, err error) {
 	if rule, _ := reconcile.OfType(reconcile.SubjectBreaker, name); slices.Contains(reconcile.RuleNames, rule) {
 		controls, err := a.Ledger.Controls(ctx)
 		return reconcile.SubjectOf(reconcile.SubjectBreaker, rule), controls.Breakers[rule].Subjects, err
@@ -92,7 +92,7 @@ func (a *App) HeldBy(ctx context.Context, name string) (what string, subjects []
 
 // HeldByIncident are the subjects that wait for the incident now: of findings, and of steps
 // whose row is over.
-func (a *App) HeldByIncident(ctx context.Context, incident *reconcile.Incident) ([]string, error) {
+func (a Operator) HeldByIncident(ctx context.Context, incident *reconcile.Incident) ([]string, error) {
 	findings, err := a.Ledger.OpenFindings(ctx)
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (a *App) HeldByIncident(ctx context.Context, incident *reconcile.Incident) 
 }
 
 // FindIncident reads an incident by its id.
-func (a *App) FindIncident(ctx context.Context, id string) (reconcile.Incident, error) {
+func (a Operator) FindIncident(ctx context.Context, id string) (reconcile.Incident, error) {
 	incident, err := a.Ledger.Incident(ctx, id)
 	if errors.Is(err, reconcile.ErrNotFound) {
 		return incident, fmt.Errorf("incident %s: not on record; `sandkeeper affected` lists them", id)

@@ -13,7 +13,7 @@ import (
 )
 
 // Restore takes a quarantine back.
-func (a *App) Restore(ctx context.Context, id string, by *Request) (string, error) {
+func (a Operator) Restore(ctx context.Context, id string, by *Request) (string, error) {
 	remedy, err := a.findQuarantine(ctx, id)
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (a *App) Restore(ctx context.Context, id string, by *Request) (string, erro
 }
 
 // findQuarantine finds the remedy that has something in quarantine, whole.
-func (a *App) findQuarantine(ctx context.Context, id string) ([]reconcile.Action, error) {
+func (a Operator) findQuarantine(ctx context.Context, id string) ([]reconcile.Action, error) {
 	h, err := a.Ledger.Subject(ctx, id)
 	if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
 		return nil, err
@@ -96,7 +96,7 @@ func stillStopped(remedy []reconcile.Action, stop *reconcile.Action, known []rec
 
 // wholeRemedy is the whole remedy of a quarantine. Its first step may be on the task's row, which
 // has a history of its own.
-func (a *App) wholeRemedy(ctx context.Context, of *reconcile.Action, known []reconcile.Action,
+func (a Operator) wholeRemedy(ctx context.Context, of *reconcile.Action, known []reconcile.Action,
 ) ([]reconcile.Action, error) {
 	if of.Task != "" {
 		h, err := a.Ledger.Subject(ctx, "task:"+of.Task)
@@ -118,7 +118,7 @@ func (a *App) wholeRemedy(ctx context.Context, of *reconcile.Action, known []rec
 }
 
 // holdBack holds what comes back.
-func (a *App) holdBack(ctx context.Context, asked []reconcile.Action, by *Request) (string, error) {
+func (a Operator) holdBack(ctx context.Context, asked []reconcile.Action, by *Request) (string, error) {
 	if by.Last <= 0 {
 		return "it is not held: the rule that found it may find it again\n", nil
 	}

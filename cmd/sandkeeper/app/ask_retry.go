@@ -27,7 +27,7 @@ type retrying struct {
 }
 
 // retryingOf weighs one task, or those that were affected by an incident.
-func (a *App) retryingOf(ctx context.Context, target string) (*retrying, error) {
+func (a Operator) retryingOf(ctx context.Context, target string) (*retrying, error) {
 	if why := a.noRetry(); why != "" {
 		return nil, conflict("%s", why)
 	}
@@ -51,7 +51,7 @@ func (a *App) retryingOf(ctx context.Context, target string) (*retrying, error) 
 }
 
 // noRetry says why this config cannot have a task run again; "" when it can.
-func (a *App) noRetry() string {
+func (a Operator) noRetry() string {
 	if a.Config.Tasks.None {
 		return "the config says `tasks: none`: there is no row to set back"
 	}
@@ -63,7 +63,7 @@ func (a *App) noRetry() string {
 }
 
 // retryable are the tasks that a target means, those of an incident by their newest verdict.
-func (a *App) retryable(ctx context.Context, target string) ([]string, error) {
+func (a Operator) retryable(ctx context.Context, target string) ([]string, error) {
 	incident, is := reconcile.OfType(reconcile.SubjectIncident, target)
 	if !is {
 		id, _ := reconcile.OfType(reconcile.SubjectTask, target)
@@ -178,13 +178,13 @@ func (r *retrying) ask(ctx context.Context, a *App, by *Request) (api.Done, erro
 	if err != nil {
 		return api.Done{}, err
 	}
-	said := fmt.Sprintf("recorded: the retry of %s\n%s", console.Plural(len(asked), "task"), a.Kicked(ctx, asked))
+	said := fmt.Sprintf("recorded: the retry of %s\n%s", console.Plural(len(asked), "task"), a.Operator().Kicked(ctx, asked))
 	return api.Done{Said: said, Actions: api.ListOf(asked, api.ActionOf).Items}, nil
 }
 
 // Retry has tasks run again that sandkeeper marked failed, when the hash is that of the list; without one it shows the
 // list.
-func (a *App) Retry(ctx context.Context, target, hash string, by *Request) (string, error) {
+func (a Operator) Retry(ctx context.Context, target, hash string, by *Request) (string, error) {
 	r, err := a.retryingOf(ctx, target)
 	if err != nil {
 		return "", err
@@ -199,7 +199,7 @@ func (a *App) Retry(ctx context.Context, target, hash string, by *Request) (stri
 		return "", fmt.Errorf("retry of %s: the list has changed, its hash is %s and not %s; look at it again", target,
 			p.Hash, hash)
 	}
-	done, err := r.ask(ctx, a, by)
+	done, err := r.ask(ctx, a.App, by)
 	return done.Said, err
 }
 
