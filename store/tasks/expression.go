@@ -36,7 +36,7 @@ func scanExpression(sql string) *expression { return scan(sql, nil) }
 // scanStatement checks that the text is one statement that changes rows, and replaces the names in it. What is
 // changed is up to the config and to the login's grants.
 func scanStatement(sql string) *expression {
-	e := scan(sql, map[string]string{"id": "@id::text"})
+	e := scan(sql, partNames())
 	first := strings.ToUpper(e.src[:wordLength(e.src)])
 	if e.problem == "" && !slices.Contains(changing, first) {
 		e.problem = "is no statement that changes rows: it begins with none of " + strings.Join(changing, ", ")
@@ -195,6 +195,9 @@ func (e *expression) name() {
 		return
 	}
 	e.named[name] = true
+	if strings.HasPrefix(name, "id_") {
+		e.named["id"] = true // it is a part of it
+	}
 	if e.pos > 0 && !isBlank(e.src[e.pos-1]) && !strings.ContainsRune("(,[", rune(e.src[e.pos-1])) {
 		e.out.WriteByte(' ')
 	}

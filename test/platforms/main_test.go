@@ -75,6 +75,8 @@ type platform struct {
 	config string // as its operator writes it
 	vendor vendor
 	gaps   []time.Duration // between passes
+	epochs []string        // table.column of times that are seconds since 1970
+	fixed  []string        // columns of times that are part of an id: they stay as they are
 	admin  string          // DSN from which databases are made
 	model  string          // the database that worlds begin with
 }
