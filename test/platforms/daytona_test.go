@@ -96,6 +96,14 @@ func TestDaytonaServer(t *testing.T) {
 	p.play(t, daytonaBroken())
 }
 
+// TestDaytonaServerInShort is what is healthy of it at once, and what is repaired in three ways.
+func TestDaytonaServerInShort(t *testing.T) {
+	p := naive(t, "daytona", daytonaTasks, daytonaRunners, runners)
+	p.play(t, daytonaHealthy().together())
+	p.play(t, daytonaBroken().only("a container is gone while its row says started", "a stopped sandbox's container runs for hours",
+		"a destroyed sandbox's container runs on"))
+}
+
 func daytonaHealthy() stories {
 	return stories{
 		"the mapping is as check wants it": func(w *world) {

@@ -11,7 +11,7 @@ const hatchetTasks = `tasks:
   shape: queue-workers
   from: |
     SELECT t.id, t.inserted_at, t.tenant_id, t.retry_count, t.internal_retry_count, w.name AS pod, w."lastHeartbeatAt" AS heard,
-           CASE WHEN r.task_id IS NULL THEN t.inserted_at END AS since, y.retry_after, e.created_at AS over, r.timeout_at,
+           y.retry_after, e.created_at AS over, r.timeout_at,
            CASE WHEN e.event_type IS NOT NULL THEN e.event_type::text
                 WHEN t.initial_state <> 'QUEUED' THEN t.initial_state::text
                 WHEN r.evicted_at IS NOT NULL THEN 'EVICTED'
@@ -32,9 +32,10 @@ const hatchetTasks = `tasks:
     sandbox: pod
     tenant: tenant_id
     created_at: inserted_at
-    state_since: since
+    state_since: inserted_at
     due_at: retry_after
     heartbeat_at: heard
+    fails_at: (heard + interval '2 minutes')
     ended_at: over
     attempts: internal_retry_count
     max_attempts: (3)
@@ -57,7 +58,8 @@ const hatchetTasks = `tasks:
   explained_by:
     - {table: 'public."Worker"', key: name, name: true, where: '"lastHeartbeatAt" > now() - interval ''10 minutes'''}
 rules:
-  heartbeat-lost: {after: 60s, remedy: requeue}
+  deadline-exceeded: {remedy: requeue}
+  heartbeat-lost: {remedy: requeue}
   sandbox-missing: {remedy: requeue}
 `
 
@@ -117,6 +119,14 @@ func TestHatchet(t *testing.T) {
 	p.play(t, hatchetHealthy())
 	p.play(t, hatchetHealthy().together())
 	p.play(t, hatchetBroken())
+}
+
+// TestHatchetInShort is what is healthy of it at once, and one task of a silent worker.
+func TestHatchetInShort(t *testing.T) {
+	p := naive(t, "hatchet", hatchetTasks, hatchetEngine, engine)
+	p.fixed = []string{"inserted_at", "task_inserted_at"}
+	p.play(t, hatchetHealthy().together())
+	p.play(t, hatchetBroken().only("a worker is not heard for ten minutes", "a task was reassigned three times"))
 }
 
 func hatchetHealthy() stories {

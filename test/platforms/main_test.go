@@ -116,6 +116,15 @@ func (s stories) together() stories {
 	}}
 }
 
+// only are some of them.
+func (s stories) only(names ...string) stories {
+	out := stories{}
+	for _, name := range names {
+		out[name] = s[name]
+	}
+	return out
+}
+
 // play lets each world begin and pass. edits are further changes of the config for all of them.
 func (p *platform) play(t *testing.T, all stories, edits ...string) {
 	for name, tell := range all {

@@ -40,6 +40,7 @@ const windmillTasks = `tasks:
     state_since: since
     due_at: scheduled_for
     heartbeat_at: ping
+    fails_at: (ping + interval '2 minutes')
     ended_at: completed_at
     attempts: restarts
     max_attempts: (3)
@@ -59,7 +60,8 @@ const windmillTasks = `tasks:
   explained_by:
     - {table: public.worker_ping, key: worker_instance, name: true, where: "ping_at > now() - interval '10 minutes'"}
 rules:
-  heartbeat-lost: {after: 60s, remedy: requeue}
+  deadline-exceeded: {remedy: requeue}
+  heartbeat-lost: {remedy: requeue}
   sandbox-missing: {remedy: requeue}
   assigned-stale: {remedy: requeue}
 `
