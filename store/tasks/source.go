@@ -7,6 +7,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A source is what task rows are read from: the table, or what tasks.from says in its place, as the alias task.
@@ -43,7 +45,7 @@ func (c *compiler) from() {
 // key compiles how the row that is written is found by the task's id.
 func (c *compiler) key() {
 	said := c.m.Key
-	if id := c.m.Columns["id"]; said == "" && (!inParentheses(id) || splitTuple(id) != nil) {
+	if id := c.m.Columns["id"]; said == "" && (!sqltext.InParentheses(id) || sqltext.Tuple(id) != nil) {
 		said = id
 	}
 	switch {
@@ -53,7 +55,7 @@ func (c *compiler) key() {
 			"name the table that is written, as schema.table")
 	case said == "":
 		c.wrong("tasks.key", "is missing", "name the column of tasks.table that holds the task's id")
-	case splitTuple(said) != nil:
+	case sqltext.Tuple(said) != nil:
 		c.out.keys = c.tuple("tasks.key", said)
 		c.out.key = c.out.keys.SQL()
 	default:
@@ -63,7 +65,7 @@ func (c *compiler) key() {
 
 // writes reports whether the mapping has a repair.
 func (c *compiler) writes() bool {
-	return slices.ContainsFunc([]RowChange{c.m.Fail, c.m.Requeue}, func(r RowChange) bool {
+	return slices.ContainsFunc([]mapping.RowChange{c.m.Fail, c.m.Requeue}, func(r mapping.RowChange) bool {
 		return r.Status != "" || len(r.Set) > 0 || len(r.SQL) > 0
 	})
 }

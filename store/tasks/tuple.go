@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A tuple is an id of several columns, as tasks.columns.id: (org, n). Its text is that of the parts with a / between
@@ -14,44 +16,11 @@ import (
 // that an index of theirs answers.
 type tuple []string // SQL of each part
 
-// mostParts is how many parts an id may have.
-const mostParts = 8
-
-// splitTuple is the parts of a tuple as the config has it; nil where the text is one expression.
-func splitTuple(text string) []string {
-	text = strings.TrimSpace(text)
-	if e := scanExpression(text); e.problem != "" || !e.enclosed() {
-		return nil
-	}
-	var parts []string
-	depth, begin, quote := 0, 1, byte(0)
-	for i := 1; i < len(text)-1; i++ {
-		switch c := text[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '(' || c == '[':
-			depth++
-		case c == ')' || c == ']':
-			depth--
-		case c == ',' && depth == 0:
-			parts, begin = append(parts, strings.TrimSpace(text[begin:i])), i+1
-		}
-	}
-	if parts == nil {
-		return nil
-	}
-	return append(parts, strings.TrimSpace(text[begin:len(text)-1]))
-}
-
 // tuple compiles an id that may have several parts; nil where it has one.
 func (c *compiler) tuple(key, text string) tuple {
-	parts := splitTuple(text)
-	if len(parts) > mostParts {
-		c.wrong(key, fmt.Sprintf("has %d parts", len(parts)), fmt.Sprintf("use at most %d", mostParts))
+	parts := sqltext.Tuple(text)
+	if len(parts) > sqltext.MostParts {
+		c.wrong(key, fmt.Sprintf("has %d parts", len(parts)), fmt.Sprintf("use at most %d", sqltext.MostParts))
 	}
 	var out tuple
 	for _, part := range parts {
@@ -68,20 +37,6 @@ func (t tuple) SQL() string {
 		parts[i] = "replace(replace((" + part + ")::text, '%', '%25'), '/', '%2F')"
 	}
 	return "(" + strings.Join(parts, " || '/' || ") + ")"
-}
-
-// partOf is SQL of one part, from 1, of a tuple's text.
-func partOf(text string, n int) string {
-	return fmt.Sprintf("replace(replace(split_part(%s, '/', %d), '%%2F', '/'), '%%25', '%%')", text, n)
-}
-
-// partNames are the names by which statements of the config know the parts of the id.
-func partNames() map[string]string {
-	out := map[string]string{"id": "@id::text"}
-	for n := range mostParts {
-		out[fmt.Sprintf("id_%d", n+1)] = partOf("@id::text", n+1)
-	}
-	return out
 }
 
 // described is the type of the tuple's text, with those of its parts.
@@ -129,7 +84,7 @@ func (t columnType) comparable(text string) (parts, values []string) {
 		if !part.keyed() && !part.text() {
 			break
 		}
-		value := partOf(text, i+1)
+		value := sqltext.PartOf(text, i+1)
 		if part.keyed() {
 			value = "NULLIF(" + value + ", '')::" + part.name
 		}

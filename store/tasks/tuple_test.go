@@ -6,16 +6,18 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 const composite = `CREATE TABLE public.pairs (org text, n bigint, status text, note text, box text, PRIMARY KEY (org, n));
 	INSERT INTO pairs VALUES ('acme', 1, 'running'), ('acme', 2, 'running'), ('a/b%2F', 1, 'running'), ('b', 1, 'failed')`
 
-func compositeMapping() Mapping {
-	return Mapping{
+func compositeMapping() mapping.Mapping {
+	return mapping.Mapping{
 		Table: "public.pairs", Columns: map[string]string{"id": "(org, n)", "status": "status", "error": "note", "sandbox": "box"},
 		Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
-		Fail: RowChange{Status: "failed", Set: map[string]string{"note": "@reason"},
+		Fail: mapping.RowChange{Status: "failed", Set: map[string]string{"note": "@reason"},
 			SQL: []string{"UPDATE public.pairs SET box = @id_1 || ' ' || @id_2 WHERE (org, n) = (@id_1, @id_2::bigint)"}},
 	}
 }
@@ -75,13 +77,13 @@ func TestTupleByItsIndex(t *testing.T) {
 	}
 }
 
-func TestSplitTuple(t *testing.T) {
+func TestTupleOfText(t *testing.T) {
 	for text, want := range map[string][]string{
 		"(org, n)": {"org", "n"}, "(org || ',' || n)": nil, "org": nil, "(coalesce(org, 'x'))": nil, "(a) || (b)": nil,
 		`("a,b", (lower(org, 'x')), n)`: {`"a,b"`, "(lower(org, 'x'))", "n"},
 	} {
-		if got := splitTuple(text); !slices.Equal(got, want) {
-			t.Errorf("splitTuple(%s) = %q, want %q", text, got, want)
+		if got := sqltext.Tuple(text); !slices.Equal(got, want) {
+			t.Errorf("sqltext.Tuple(%s) = %q, want %q", text, got, want)
 		}
 	}
 }

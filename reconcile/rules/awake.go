@@ -1,0 +1,80 @@
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
+
+// awake finds a sandbox that runs although it should rest: its task is parked, or the platform should have put it to
+// sleep by now. It is told, or stopped where its row says already that it rests: a row that says that its task runs has
+// lost its sandbox when that is stopped, and somebody may be at work in it.
+func awake(v *view.View, s *reconcile.Subject) Result {
+	t := s.Task
+	if t == nil || t.Outside || t.State.Terminal() {
+		return apart(v, s, "tasks that are not over are")
+	}
+	rests, why := restsFor(v, s)
+	if why == "" {
+		return no(v, func() string { return "its sandbox may run: " + subjectKind(s) })
+	}
+	after := After(v, "awake", s)
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || !b.Owned || b.State != reconcile.SandboxRunning {
+			continue
+		}
+		age := min(rests, v.SandboxAge(*b), v.Observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
+		if age < after {
+			return Result{Suspect: fmt.Sprintf("sandbox %s is %s for %s of %s, and %s", b.ID, b.Raw, text.Duration(age),
+				text.Duration(after), why)}
+		}
+		told := onlyTold(v, s, b, after)
+		return Result{
+			Found: true, Due: true, Report: told != "", Sandbox: b, Since: age,
+			Reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s for %s, and %s", b.ID, b.Raw, text.Duration(age), why), told),
+			Evidence: []reconcile.Evidence{
+				{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, to sleep at %s", t.Status, text.Time(t.SleepsAt))},
+				boxSeenAs(b),
+			},
+		}
+	}
+	return healthyResult("no sandbox of it runs")
+}
+
+// onlyTold says why a sandbox that should rest is not stopped, where the config wants that: its row says that it runs, or
+// it may be in use.
+func onlyTold(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) string {
+	if v.P.Rules["awake"].Remedy != reconcile.Stop {
+		return ""
+	}
+	used, by := idle(v, s, b)
+	switch {
+	//guard:awake-runs harm
+	case s.Task.State != reconcile.TaskParked:
+		return "reported only: its row says that it runs, and would lose it"
+	//guard:awake-unseen harm
+	case by == "" || !seesUse(v, s.Task, b):
+		return "reported only: nothing here tells when it was used last (a provider's activity, events or activity_at)"
+	//guard:awake-used harm
+	case used < after:
+		return fmt.Sprintf("reported only: it was used %s ago by %s", text.Duration(used), by)
+	}
+	return ""
+}
+
+// restsFor is for how long the sandboxes of the task should rest, and why; "" when they may run.
+func restsFor(v *view.View, s *reconcile.Subject) (age time.Duration, why string) {
+	t := s.Task
+	if t.State == reconcile.TaskParked {
+		age, _ = v.StateAge(s)
+		return age, "its task is parked: " + text.Clip(t.Status, 60)
+	}
+	if late := t.AsOf.Sub(t.SleepsAt); !t.SleepsAt.IsZero() && late > 0 {
+		return late, fmt.Sprintf("the platform should have put it to sleep %s ago, by sleeps_at", text.Duration(late))
+	}
+	return 0, ""
+}
