@@ -3,8 +3,6 @@ package platforms
 import (
 	"testing"
 	"time"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // The runners of the worlds of Daytona's own server; the last one is in no config.
@@ -57,7 +55,7 @@ const daytonaRunners = `providers:
 var runners = vendor{ids: engine.ids, socket: true, serve: engine.serve, engines: []string{runnerA, runnerB}}
 
 // daytonaBox adds a sandbox with its container at a runner; state "" puts none.
-func daytonaBox(w *world, runner, status string, state reconcile.SandboxState, created time.Duration, r row) (t task, box string) {
+func daytonaBox(w *world, runner, status, state string, created time.Duration, r row) (t task, box string) {
 	id := newID()
 	w.insert("sandbox", row{"id": id, "organizationId": ana, "runnerId": runner, "state": status, "osUser": "daytona",
 		"desiredState": "started", "createdAt": created, "updatedAt": created, "lastActivityAt": time.Minute}.with(r))
@@ -66,7 +64,9 @@ func daytonaBox(w *world, runner, status string, state reconcile.SandboxState, c
 	}
 	w.at(runner, func() {
 		s := age(created, time.Minute)
-		s.Name, s.Template, s.State = id, image, state
+		if s.Name, s.Template = id, image; state == "stopped" {
+			s.State = "stopped"
+		}
 		box = w.cloud.Put(s).ID
 	})
 	return task{"public.sandbox", "id", id}, box
@@ -74,7 +74,7 @@ func daytonaBox(w *world, runner, status string, state reconcile.SandboxState, c
 
 // daytonaUsed is a sandbox in which somebody works.
 func daytonaUsed(w *world, what, runner string, created time.Duration) {
-	t, box := daytonaBox(w, runner, "started", reconcile.SandboxRunning, created, nil)
+	t, box := daytonaBox(w, runner, "started", "running", created, nil)
 	w.always(func() {
 		w.sql(`UPDATE sandbox SET "lastActivityAt" = now() - interval '9 seconds' WHERE id = $1`, t.id)
 	})
@@ -112,20 +112,20 @@ func daytonaHealthy() stories {
 		},
 		"stopped sandboxes rest for weeks, archived ones have no container": func(w *world) {
 			daytonaCompany(w)
-			t, box := daytonaBox(w, runnerA, "stopped", reconcile.SandboxStopped, 400*time.Hour, row{"desiredState": "stopped"})
+			t, box := daytonaBox(w, runnerA, "stopped", "stopped", 400*time.Hour, row{"desiredState": "stopped"})
 			w.healthy("a stopped sandbox", t, box)
 			t, _ = daytonaBox(w, runnerB, "archived", "", 900*time.Hour, row{"desiredState": "archived", "runnerId": nil})
 			w.healthy("an archived sandbox", t)
 		},
 		"a warm pool waits for days": func(w *world) {
 			daytonaCompany(w)
-			t, box := daytonaBox(w, runnerA, "started", reconcile.SandboxRunning, 70*time.Hour, row{"autoStopInterval": 0,
+			t, box := daytonaBox(w, runnerA, "started", "running", 70*time.Hour, row{"autoStopInterval": 0,
 				"organizationId": "00000000-0000-0000-0000-000000000000", "lastActivityAt": 70 * time.Hour})
 			w.healthy("a sandbox of the warm pool", t, box)
 		},
 		"a sandbox without auto-stop is idle for days": func(w *world) {
 			daytonaCompany(w)
-			t, box := daytonaBox(w, runnerB, "started", reconcile.SandboxRunning, 90*time.Hour, row{"autoStopInterval": 0,
+			t, box := daytonaBox(w, runnerB, "started", "running", 90*time.Hour, row{"autoStopInterval": 0,
 				"lastActivityAt": 80 * time.Hour})
 			w.healthy("a sandbox that never sleeps", t, box)
 		},
@@ -141,7 +141,7 @@ func daytonaHealthy() stories {
 		},
 		"a sandbox was idle for longer than it may, and its sweep comes in a minute": func(w *world) {
 			daytonaCompany(w)
-			t, box := daytonaBox(w, runnerA, "started", reconcile.SandboxRunning, 9*time.Hour, row{"lastActivityAt": 16 * time.Minute})
+			t, box := daytonaBox(w, runnerA, "started", "running", 9*time.Hour, row{"lastActivityAt": 16 * time.Minute})
 			w.healthy("a sandbox that sleeps soon", t, box)
 		},
 		"the runner's own containers": func(w *world) {
@@ -157,7 +157,7 @@ func daytonaBroken() stories {
 	return stories{
 		"a container is gone while its row says started": func(w *world) {
 			daytonaCompany(w)
-			t, box := daytonaBox(w, runnerB, "started", reconcile.SandboxRunning, 5*time.Hour, row{"lastActivityAt": 5 * time.Minute})
+			t, box := daytonaBox(w, runnerB, "started", "running", 5*time.Hour, row{"lastActivityAt": 5 * time.Minute})
 			w.then(2, func() { w.at(runnerB, func() { w.vanish(box) }) })
 			w.becomes("a sandbox without its container", t, `state::text || ' ' || "errorReason"`, `^error sandbox is gone: .* \[sandkeeper `)
 		},
@@ -168,19 +168,19 @@ func daytonaBroken() stories {
 		},
 		"a destroyed sandbox's container runs on": func(w *world) {
 			daytonaCompany(w)
-			_, box := daytonaBox(w, runnerB, "destroyed", reconcile.SandboxRunning, 9*time.Hour, row{"desiredState": "destroyed",
+			_, box := daytonaBox(w, runnerB, "destroyed", "running", 9*time.Hour, row{"desiredState": "destroyed",
 				"updatedAt": 3 * time.Hour})
 			w.ends("a destroyed sandbox", box)
 		},
 		"a stopped sandbox's container runs for hours": func(w *world) {
 			daytonaCompany(w)
-			_, box := daytonaBox(w, runnerA, "stopped", reconcile.SandboxRunning, 9*time.Hour, row{"desiredState": "stopped",
+			_, box := daytonaBox(w, runnerA, "stopped", "running", 9*time.Hour, row{"desiredState": "stopped",
 				"updatedAt": 6 * time.Hour, "lastActivityAt": 6 * time.Hour})
 			w.rests("a stopped sandbox", box)
 		},
 		"an idle sandbox should have slept for hours": func(w *world) {
 			daytonaCompany(w)
-			t, box := daytonaBox(w, runnerB, "started", reconcile.SandboxRunning, 9*time.Hour, row{"lastActivityAt": 6 * time.Hour,
+			t, box := daytonaBox(w, runnerB, "started", "running", 9*time.Hour, row{"lastActivityAt": 6 * time.Hour,
 				"updatedAt": 6 * time.Hour})
 			w.healthy("a sandbox whose row says that it runs", t, box)
 			w.told("awake", box)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
-	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A task is a row that the program judges.
@@ -235,7 +234,7 @@ func (w *world) rests(what, sandbox string) {
 	w.finally(func(w *world) {
 		w.Helper()
 		for _, cloud := range w.clouds {
-			if s, known := cloud.Sandbox(sandbox); known && (s.Gone || s.Doomed || s.State == reconcile.SandboxRunning) {
+			if s, known := cloud.Sandbox(sandbox); known && (s.Gone || s.Doomed || s.State == "running") {
 				w.Errorf("the sandbox of %s is %s, and was to be stopped: %s", what, s.State, w.why(sandbox))
 			}
 		}
