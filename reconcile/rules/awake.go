@@ -45,8 +45,8 @@ func awake(v *view.View, s *reconcile.Subject) Result {
 	return healthyResult("no sandbox of it runs")
 }
 
-// onlyTold says why a sandbox that should rest is not stopped, where the config wants that: its row says that it runs, or
-// it may be in use.
+// onlyTold says why a sandbox that should rest is not stopped, where the config wants that: its row says that it
+// runs, or it may be in use.
 func onlyTold(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) string {
 	if v.P.Rules["awake"].Remedy != reconcile.Stop {
 		return ""

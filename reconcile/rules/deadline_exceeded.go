@@ -43,8 +43,8 @@ func deadlineExceeded(v *view.View, s *reconcile.Subject) Result {
 	return no(v, func() string { return subjectWithinTime(s, ran, limit) })
 }
 
-// deadlineUnbegun finds a task that was never begun and has failed by its own fails_at. What its queue has forgotten may
-// have the deadline of an earlier attempt still: the one that counts came while it was in this state.
+// deadlineUnbegun finds a task that was never begun and has failed by its own fails_at. What its queue has forgotten
+// may have the deadline of an earlier attempt still: the one that counts came while it was in this state.
 func deadlineUnbegun(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.DeadlineAt.IsZero() || !v.P.Tasks.DeadlineFails ||

@@ -12,8 +12,8 @@ import (
 )
 
 // A tuple is an id of several columns, as tasks.columns.id: (org, n). Its text is that of the parts with a / between
-// them, in which a part's own / and % are %2F and %25. What finds a row is that text; the parts are compared besides, so
-// that an index of theirs answers.
+// them, in which a part's own / and % are %2F and %25. What finds a row is that text; the parts are compared besides,
+// so that an index of theirs answers.
 type tuple []string // SQL of each part
 
 // tuple compiles an id that may have several parts; nil where it has one.
