@@ -217,8 +217,8 @@ func (c *check) tupleIndex(ctx context.Context) {
 		first = sqltext.Tuple(c.plan.mapping.Columns["id"])[0]
 	}
 	if first == "" || sqltext.InParentheses(first) {
-		c.warn("tasks.columns.id", "its first part is no column of a text, a number or a uuid: each look at one row reads the table",
-			"put such a column first")
+		c.warn("tasks.columns.id", "its first part is no column of a text, a number or a uuid: each look at one row reads "+
+			"the table", "put such a column first")
 		return
 	}
 	c.index(ctx, "index on tasks.columns.id", c.plan.table, mapping.PlainName(first))

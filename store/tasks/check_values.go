@@ -173,8 +173,8 @@ func (c *check) stateClock(rows *reconcile.Rows) {
 	if c.plan.columns["state_since"] != "" || c.plan.columns["updated_at"] != "" || len(rows.Tasks) == 0 {
 		return
 	}
-	c.warn("clock state_since", fmt.Sprintf("neither it nor updated_at is mapped: of %d live tasks, as %s, no row tells since "+
-		"when it is in its state, so its time there counts from when a pass saw it first", len(rows.Tasks),
+	c.warn("clock state_since", fmt.Sprintf("neither it nor updated_at is mapped: of %d live tasks, as %s, no row tells "+
+		"since when it is in its state, so its time there counts from when a pass saw it first", len(rows.Tasks),
 		named(rows.Tasks[0].ID)),
 		"map what is written when the status changes: tasks.columns.state_since")
 }
