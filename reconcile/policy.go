@@ -295,6 +295,7 @@ type TasksPolicy struct {
 	ErrorMapped  bool
 	Tenants      bool // rows say whose they are
 	FailsRows    bool // the config says what a failed row is
+	Requeues     bool // the config says what a row is that is handed out again
 	SandboxKnown bool // tasks.sandbox is a name that providers know
 
 	KeepSandboxes bool // what a task explains is never ended

@@ -125,7 +125,7 @@ var Rules = []Rule{
 	{
 		Name: "awake", Means: "sandboxes that should rest and run",
 		NeedsTasks: true, RestsOn: OnTasks | OnListing, FullOnly: true,
-		Remedies: onReport, Default: RulePolicy{After: time.Hour},
+		Remedies: []Remedy{Report, Stop}, Default: RulePolicy{After: time.Hour},
 	},
 	{
 		Name: "terminating-stuck", Means: "sandboxes that do not go",

@@ -123,7 +123,7 @@ var unreplayed = map[string]string{
 	"executions-stuck":         "a history keeps no executions",
 	"errored":                  "a history keeps no states of sandboxes",
 	"over-age":                 "a history keeps no sandboxes",
-	"awake":                    "it only reports",
+	"awake":                    "a history keeps no states of sandboxes",
 	"terminating-stuck":        "a history keeps no listing of sandboxes",
 	"runaway":                  "it only reports",
 	"template-unusable":        "it is about the fleet, not about one task",

@@ -113,6 +113,9 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Re
 	//guard:unmapped-status harm
 	f.HeldBy = append(f.HeldBy, meaningless(v, s)...)
 	remedy := v.P.Rules[r.Name].Remedy
+	if keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop && !out.Report {
+		f.Reason = reconcile.Joined(f.Reason, "reported only: the config keeps what a task explains (sandboxes: keep)")
+	}
 	//guard:report-only harm
 	if out.Report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop {
 		remedy = reconcile.Report
@@ -177,6 +180,9 @@ func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Re
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a
 // failed row looks like: the row could not be failed, and its sandbox must not go without it.
 func readOnly(v *view.View, s *reconcile.Subject, remedy reconcile.Remedy) bool {
+	if remedy == reconcile.Requeue && v.P.Tasks.Requeues && s.Task != nil && mayRequeue(v, s) {
+		return false // it is handed out again, and not failed
+	}
 	//guard:row-read-only harm
 	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.Task != nil &&
 		s.LinkState == reconcile.LinkLive &&

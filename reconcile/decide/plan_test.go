@@ -117,8 +117,14 @@ func TestRemedies(t *testing.T) {
 		"a failed sandbox leaves its task to sandbox-missing": {
 			"rule heartbeat-lost mode=off; task t1 running started=1h ev.heartbeat=10m; box daytona/s1 failed task=t1", do("terminate daytona/s1")},
 		"a row that nobody can fail keeps its sandboxes": {"tasks readonly; " + lateTask, nil},
-		"a report is no step":                            {"rule assigned-stale remedy=report; " + staleTask, nil},
-		"what is not due is no step":                     {"box daytona/s1 running created=10m", nil},
+		"a row that nobody can fail is handed out again": {
+			"tasks readonly requeues; rule deadline-exceeded remedy=requeue; task t1 running started=1h timeout=10m attempts=1/3; " +
+				"box daytona/s1 running task=t1", do("requeue t1", "terminate daytona/s1")},
+		"a row that nobody can fail, with no attempts left": {
+			"tasks readonly requeues; rule deadline-exceeded remedy=requeue; task t1 running started=1h timeout=10m attempts=3/3; " +
+				"box daytona/s1 running task=t1", nil},
+		"a report is no step":        {"rule assigned-stale remedy=report; " + staleTask, nil},
+		"what is not due is no step": {"box daytona/s1 running created=10m", nil},
 		"terminate instead of fail": {
 			"rule provisioning-stuck remedy=terminate; rule assigned-stale mode=off; task t1 assigned updated=1h; " +
 				"box daytona/s1 creating task=t1", do("terminate daytona/s1")},

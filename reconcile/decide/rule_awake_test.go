@@ -24,7 +24,14 @@ func TestAwake(t *testing.T) {
 		"runs, and should sleep since less":     {ran + "task t1 running started=9h sleeps=59m", "kept", ""},
 		"runs, and will sleep":                  {ran + "task t1 running started=9h sleeps=-1m", "healthy", ""},
 		"over, and should sleep":                {ran + "row t1 completed updated=9h sleeps=9h", "healthy", ""},
-		"the table was down until a while ago":  {ran + "row t1 parked updated=9h; source tasks trusted recovered=59m", "kept", ""},
+		"parked, and its rule stops":            {"rule awake remedy=stop; " + ran + "row t1 parked updated=1h", "held", "cannot stop or pause"},
+		"parked, its rule stops, and it was used since": {"rule awake remedy=stop; " + ran +
+			"row t1 parked updated=9h activity=59m", "report", "it was used 59m ago"},
+		"parked, its rule stops, and nothing tells of its use": {"tasks eventless; rule awake remedy=stop; " + ran + "row t1 parked updated=9h", "report",
+			"nothing here tells when it was used last"},
+		"runs, should sleep, and its rule stops": {"rule awake remedy=stop; " + ran + "task t1 running started=9h sleeps=1h",
+			"report", "its row says that it runs"},
+		"the table was down until a while ago": {ran + "row t1 parked updated=9h; source tasks trusted recovered=59m", "kept", ""},
 	})
 }
 

@@ -85,10 +85,16 @@ func TestDeadlineExceeded(t *testing.T) {
 		"another row's clock runs ahead: the ledger's counts": {
 			"task w1 running started=-1h; task t1 running started=1h timeout=10m; " +
 				"knew task t1 running since=11m", "due", "as the ledger saw"},
-		"assigned": {"task t1 assigned started=1h timeout=10m", "healthy", ""},
-		"pending":  {"task t1 pending deadline=1h", "healthy", ""},
-		"over":     {"row t1 completed started=1h timeout=10m; box daytona/s1 running task=t1", "healthy", ""},
-		"unmapped": {"task t1 unknown started=1h timeout=10m", "healthy", ""},
+		"assigned":                       {"task t1 assigned started=1h timeout=10m", "healthy", ""},
+		"pending":                        {"task t1 pending deadline=1h", "healthy", ""},
+		"assigned, and past its own end": {"task t1 assigned updated=1h deadline=59m", "due", "past its deadline"},
+		"assigned, with a deadline as old as the state":     {"task t1 assigned updated=1h deadline=1h", "healthy", ""},
+		"assigned, a second before its end":                 {"task t1 assigned updated=1h deadline=-1s", "healthy", ""},
+		"pending, and past its own end":                     {"task t1 pending updated=1h deadline=0s", "due", "past its deadline"},
+		"pending, at a deadline that only puts it to sleep": {"tasks sleeps; task t1 pending updated=1h deadline=1m", "healthy", ""},
+		"parked, and past its end":                          {"task t1 parked updated=1h deadline=1m", "healthy", ""},
+		"over":                                              {"row t1 completed started=1h timeout=10m; box daytona/s1 running task=t1", "healthy", ""},
+		"unmapped":                                          {"task t1 unknown started=1h timeout=10m", "healthy", ""},
 		"a deadline of the end of days": {
 			"task t1 running started=1h deadline=-2562047h", "healthy", ""},
 	})

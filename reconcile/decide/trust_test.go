@@ -226,6 +226,15 @@ func TestLinkTrust(t *testing.T) {
 				"look daytona/s{1..4} running task=t{1..4}; knew box daytona/s{5..9} running; " +
 				"box daytona/s{5..9} running", "", ""},
 		"a listing is not trusted": {lively + "listing daytona failed=503", "listing:daytona", ""},
+		"an engine is down, and none at another has a sandbox": {
+			"provider twin; listing twin failed=503; " + linked +
+				"task t{1..3} running started=1h ev.heartbeat=9s provider=daytona; box daytona/s1 running", "link listing:twin", "3 tasks show life"},
+		"an engine is down, where they may all be": {
+			"provider twin; listing twin failed=503; " + linked +
+				"task t{1..3} running started=1h ev.heartbeat=9s; box daytona/s1 running", "listing:twin", ""},
+		"an engine is down, and the link was not trusted": {
+			"provider twin; listing twin failed=503; source link untrusted; task t{1..4} running started=1h ev.heartbeat=9s provider=daytona; " +
+				"box daytona/s{1..4} running task=t{1..4}", "link listing:twin", "as before"},
 		"a listing is not trusted, and the link was not": {
 			lively + "listing daytona failed=503; source link untrusted", "link listing:daytona", ""},
 		"a quick pass leaves it as it was": {

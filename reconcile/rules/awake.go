@@ -10,7 +10,8 @@ import (
 )
 
 // awake finds a sandbox that runs although it should rest: its task is parked, or the platform should have put it to
-// sleep by now. It is only told: somebody may be at work in it.
+// sleep by now. It is told, or stopped where its row says already that it rests: a row that says that its task runs has
+// lost its sandbox when that is stopped, and somebody may be at work in it.
 func awake(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || t.Outside || t.State.Terminal() {
@@ -31,9 +32,10 @@ func awake(v *view.View, s *reconcile.Subject) Result {
 			return Result{Suspect: fmt.Sprintf("sandbox %s is %s for %s of %s, and %s", b.ID, b.Raw, text.Duration(age),
 				text.Duration(after), why)}
 		}
+		told := onlyTold(v, s, b, after)
 		return Result{
-			Found: true, Due: true, Report: true, Sandbox: b, Since: age,
-			Reason: fmt.Sprintf("sandbox %s is %s for %s, and %s", b.ID, b.Raw, text.Duration(age), why),
+			Found: true, Due: true, Report: told != "", Sandbox: b, Since: age,
+			Reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s for %s, and %s", b.ID, b.Raw, text.Duration(age), why), told),
 			Evidence: []reconcile.Evidence{
 				{Source: "tasks", At: t.AsOf, Fact: fmt.Sprintf("status %s, to sleep at %s", t.Status, text.Time(t.SleepsAt))},
 				boxSeenAs(b),
@@ -41,6 +43,27 @@ func awake(v *view.View, s *reconcile.Subject) Result {
 		}
 	}
 	return healthyResult("no sandbox of it runs")
+}
+
+// onlyTold says why a sandbox that should rest is not stopped, where the config wants that: its row says that it
+// runs, or it may be in use.
+func onlyTold(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, after time.Duration) string {
+	if v.P.Rules["awake"].Remedy != reconcile.Stop {
+		return ""
+	}
+	used, by := idle(v, s, b)
+	switch {
+	//guard:awake-runs harm
+	case s.Task.State != reconcile.TaskParked:
+		return "reported only: its row says that it runs, and would lose it"
+	//guard:awake-unseen harm
+	case by == "" || !seesUse(v, s.Task, b):
+		return "reported only: nothing here tells when it was used last (a provider's activity, events or activity_at)"
+	//guard:awake-used harm
+	case used < after:
+		return fmt.Sprintf("reported only: it was used %s ago by %s", text.Duration(used), by)
+	}
+	return ""
 }
 
 // restsFor is for how long the sandboxes of the task should rest, and why; "" when they may run.

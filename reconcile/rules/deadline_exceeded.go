@@ -15,6 +15,9 @@ import (
 func deadlineExceeded(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
 	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
+		if out := deadlineUnbegun(v, s); out.Found {
+			return out
+		}
 		return apart(v, s, "running tasks are")
 	}
 	//guard:deadline-restarted harm
@@ -38,6 +41,23 @@ func deadlineExceeded(v *view.View, s *reconcile.Subject) Result {
 		return Result{Suspect: "its deadline was over before this attempt began"}
 	}
 	return no(v, func() string { return subjectWithinTime(s, ran, limit) })
+}
+
+// deadlineUnbegun finds a task that was never begun and has failed by its own fails_at. What its queue has forgotten
+// may have the deadline of an earlier attempt still: the one that counts came while it was in this state.
+func deadlineUnbegun(v *view.View, s *reconcile.Subject) Result {
+	t := s.Task
+	if t == nil || s.LinkState != reconcile.LinkLive || t.DeadlineAt.IsZero() || !v.P.Tasks.DeadlineFails ||
+		t.State != reconcile.TaskPending && t.State != reconcile.TaskAssigned {
+		return Result{}
+	}
+	age, _ := v.StateAge(s)
+	late := t.AsOf.Sub(t.DeadlineAt)
+	//guard:deadline-unbegun P5
+	if late < 0 || late >= age {
+		return Result{}
+	}
+	return pastDeadline(v, s, time.Time{})
 }
 
 // subjectWithinTime says in words how far the task is from its deadline.

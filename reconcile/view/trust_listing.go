@@ -232,10 +232,11 @@ func (v assessor) assessLink(subs []reconcile.Subject) {
 	if v.S.Kind != reconcile.Full || v.P.Tasks.None || len(v.P.Providers) == 0 {
 		return
 	}
-	for _, provider := range v.P.ProviderNames() {
-		if !v.Trusted(reconcile.ListingOf(provider)) {
-			return
-		}
+	blind := slices.DeleteFunc(v.P.ProviderNames(), func(provider string) bool {
+		return v.Trusted(reconcile.ListingOf(provider))
+	})
+	if len(blind) == len(v.P.Providers) {
+		return
 	}
 	c := v.CountLinks(subs)
 	heard, alone := doubt{c.heard, mostAlone, lostLink, true}, doubt{c.alone, c.none, c.noLink, true}
@@ -244,6 +245,10 @@ func (v assessor) assessLink(subs []reconcile.Subject) {
 	//guard:link-proved P3
 	if why == "" && !v.Trusted(reconcile.SourceLink) && !c.prove() {
 		return // that nobody lives who could tell does not make it whole
+	}
+	//guard:link-blind P3
+	if why == "" && len(blind) > 0 {
+		return // where nobody can look may be what is wrong with it
 	}
 	v.trust(reconcile.SourceLink, why)
 }
@@ -286,6 +291,13 @@ type linkCount struct {
 	linked, Loose  int     // subjects with a task and a sandbox; sandboxes that no row explains
 }
 
+// outOfSight reports whether the task's sandbox may be where the listing is not believed now.
+func (v *View) outOfSight(t *reconcile.Task) bool {
+	return slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
+		return !v.Trusted(reconcile.ListingOf(provider))
+	})
+}
+
 // CountLinks counts it.
 func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
 	c := linkCount{heard: tallies{}, alone: tallies{}}
@@ -297,7 +309,7 @@ func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
 			c.Loose++
 		case s.Task != nil && here:
 			c.linked++
-		case s.Task != nil && v.P.Unplaced(s.Task):
+		case s.Task != nil && (v.P.Unplaced(s.Task) || v.outOfSight(s.Task)):
 			continue // nobody can look where its sandbox is: that says nothing of the link
 		case s.Task != nil && s.LinkState == reconcile.LinkLive && v.Started(s):
 			c.unmatchedTasks++

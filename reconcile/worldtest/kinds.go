@@ -160,6 +160,8 @@ func putTasks(l *entry) {
 			tasks.DeadlineFails = false
 		case "readonly":
 			tasks.FailsRows = false
+		case "requeues":
+			tasks.Requeues = true
 		case "keep":
 			tasks.KeepSandboxes = true
 		case "tenants":

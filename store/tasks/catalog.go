@@ -32,6 +32,9 @@ type columnType struct {
 	name   string // as SQL has it
 	labels []string
 	limit  int // characters that fit; 0 when it does not say
+
+	tuple tuple        // of an id of several columns
+	parts []columnType // its parts
 }
 
 func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
@@ -44,6 +47,9 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 	if cat.fields, err = describe(ctx, tx, c.from.SQL, c.columns); err != nil {
 		return catalog{}, fmt.Errorf("read the types of the task table's columns: %w", err)
 	}
+	if cat.fields["id"], err = c.id.described(ctx, tx, c.from.SQL, cat.fields["id"]); err != nil {
+		return catalog{}, fmt.Errorf("read the types of tasks.columns.id: %w", err)
+	}
 	if cat.sets, err = describe(ctx, tx, c.table, c.setColumns()); err != nil {
 		return catalog{}, fmt.Errorf("read the types of the columns that fail and requeue set: %w", err)
 	}
@@ -52,7 +58,9 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 		if err != nil {
 			return catalog{}, fmt.Errorf("read the type of tasks.key: %w", err)
 		}
-		cat.key = found["key"]
+		if cat.key, err = c.keys.described(ctx, tx, c.table, found["key"]); err != nil {
+			return catalog{}, fmt.Errorf("read the types of tasks.key: %w", err)
+		}
 	}
 	if c.events == nil {
 		return cat, nil

@@ -150,6 +150,7 @@ func (c *check) clocks(ctx context.Context) {
 	}
 	c.ok("live tasks", fmt.Sprintf("%d were read", len(rows.Tasks)))
 	c.entries(&rows)
+	c.stateClock(&rows)
 	for _, clock := range taskClocks {
 		if c.plan.columns[clock.name] != "" {
 			h := healthOf(clock, &rows)
@@ -166,6 +167,18 @@ func (c *check) clocks(ctx context.Context) {
 	c.clock("clock events", event, rows.Now, nil)
 }
 
+// stateClock says that nothing tells since when a task is in its state: what is stuck when the first pass begins is
+// found only when it was watched for as long as its rule waits.
+func (c *check) stateClock(rows *reconcile.Rows) {
+	if c.plan.columns["state_since"] != "" || c.plan.columns["updated_at"] != "" || len(rows.Tasks) == 0 {
+		return
+	}
+	c.warn("clock state_since", fmt.Sprintf("neither it nor updated_at is mapped: of %d live tasks, as %s, no row tells "+
+		"since when it is in its state, so its time there counts from when a pass saw it first", len(rows.Tasks),
+		named(rows.Tasks[0].ID)),
+		"map what is written when the status changes: tasks.columns.state_since")
+}
+
 // maxAhead is by how much a clock may run ahead of the database's now before it is not
 // trusted any more.
 const maxAhead = 5 * time.Second
@@ -177,7 +190,11 @@ func (c *check) clock(what string, at, now time.Time, h *clockHealth) {
 	case at.IsZero() && (h == nil || h.rows == 0):
 		c.ok(what, "no value yet")
 	case !at.IsZero() && age < -maxAhead:
-		c.bad(what, fmt.Sprintf("runs %s ahead of the database's now", text.Duration(-age)),
+		said := fmt.Sprintf("runs %s ahead of the database's now", text.Duration(-age))
+		if h != nil {
+			said += fmt.Sprintf(" in %d of %d, as %s", len(h.ahead), len(h.ages), named(h.ahead[0]))
+		}
+		c.bad(what, said,
 			fmt.Sprintf("is tasks.timezone (%s) the zone of columns without time zone? else correct the clock of who writes it",
 				c.plan.mapping.Timezone))
 	case h == nil:

@@ -20,6 +20,8 @@ type Compiled struct {
 	from    source
 	view    string            // the relation that From names; "" where it is a query
 	key     string            // SQL of the written table's id, where that is not what is read
+	id      tuple             // the parts of columns.id, where it has several
+	keys    tuple             // those of key
 	where   string            // "" when nothing is narrowed
 	columns map[string]string // field: SQL of its value
 	plain   map[string]string // field: the column's name, where it is a column
@@ -184,6 +186,11 @@ func (c *compiler) columns() {
 			continue
 		}
 		if said == "" {
+			continue
+		}
+		if name == "id" && sqltext.Tuple(said) != nil {
+			c.out.id = c.tuple(key, said)
+			c.out.columns[name] = c.out.id.SQL()
 			continue
 		}
 		sql, column := c.value(key, said)

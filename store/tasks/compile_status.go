@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -80,7 +81,7 @@ func (c *compiler) change(key string, r mapping.RowChange, step reconcile.Step, 
 	}
 	for _, column := range slices.Sorted(maps.Keys(r.Set)) {
 		if r.Set[column] != "" {
-			if column == c.out.plain["id"] || column == c.out.plain["status"] {
+			if name := mapping.PlainName(column); name == c.out.plain["id"] || name == c.out.plain["status"] {
 				c.wrong(key+".set."+column, "sets the id or the status", "the status is set by `status`")
 			}
 			ch.sets = append(ch.sets, c.assignment(key+".set."+column, column, r.Set[column]))
@@ -95,7 +96,7 @@ func (c *compiler) change(key string, r mapping.RowChange, step reconcile.Step, 
 	}
 	said := slices.ContainsFunc(ch.sets, func(a assignment) bool { return a.reason }) ||
 		slices.ContainsFunc(ch.after, func(s statement) bool { return s.named["reason"] })
-	if !said {
+	if !said && step == reconcile.StepFail { // who is handed out again has no error to keep
 		c.wrong(key+".set", "no column is set to @reason",
 			`add the column that keeps the error, as in error_message: "@reason"`)
 	}
@@ -114,6 +115,9 @@ func (c *compiler) changeStatus(key, status string, state reconcile.TaskState) {
 }
 
 func (c *compiler) assignment(key, column, sql string) assignment {
+	if strings.HasPrefix(column, `"`) {
+		column = mapping.PlainName(column) // as tasks.columns names one with capitals
+	}
 	a := assignment{name: column, Column: store.Quoted(column)}
 	if column == "" || !text.Storable(column) {
 		c.wrong(key, "is no column name", "")

@@ -133,11 +133,6 @@ func TestCompileRefuses(t *testing.T) {
 			"tasks.requeue.status",
 			"tasks.statuses.pending",
 		},
-		"a requeue without a reason": {
-			func(m *mapping.Mapping) { delete(m.Requeue.Set, "error_message") },
-			"tasks.requeue.set",
-			"@reason",
-		},
 		"a fail that sets the id": {func(m *mapping.Mapping) { m.Fail.Set["id"] = "1" }, "tasks.fail.set.id", "sets the id"},
 		"a fail that sets the status": {
 			func(m *mapping.Mapping) { m.Fail.Set["status"] = "'x'" },

@@ -20,7 +20,7 @@ func (s *statements) guard(w *reconcile.Write) guard {
 	id := s.plan.columns["id"]
 	g := guard{
 		Table: s.plan.from.SQL, Version: s.plan.from.Version,
-		ID: id + " = " + s.cat.fields["id"].value("id"), Status: s.plan.columns["status"],
+		ID: s.cat.fields["id"].equals(id, "id"), Status: s.plan.columns["status"],
 		Sandbox: "''", Live: s.alive(),
 	}
 	if t := s.cat.fields["id"]; !t.keyed() && !t.text() {
@@ -144,7 +144,7 @@ func (s *statements) keyIs() string {
 	case !t.keyed() && !t.text():
 		return "(" + key + ")::text = @id::text"
 	}
-	return key + " = " + t.value("id")
+	return t.equals(key, "id")
 }
 
 // lock locks the row that is written, where another one is read, and reports whether there is one. wait says what is to

@@ -47,9 +47,10 @@ type clockHealth struct {
 	newest   time.Time
 	oldest   string // id of the oldest
 	still    []string
-	long     int  // rows that run for longer than longRun
-	together bool // all are of one moment, though the tasks are not
-	asRow    bool // all are the moment at which their row was written last
+	long     int      // rows that run for longer than longRun
+	ahead    []string // ids of those that lie in the future
+	together bool     // all are of one moment, though the tasks are not
+	asRow    bool     // all are the moment at which their row was written last
 }
 
 // healthOf looks at one clock in the live rows.
@@ -69,6 +70,9 @@ func healthOf(c taskClock, rows *reconcile.Rows) clockHealth {
 			continue
 		}
 		h.ages = append(h.ages, max(rows.Now.Sub(at), 0))
+		if at.Sub(rows.Now) > maxAhead {
+			h.ahead = append(h.ahead, t.ID)
+		}
 		if age.IsZero() || at.Before(age) {
 			age, h.oldest = at, t.ID
 		}

@@ -43,6 +43,9 @@ func (t columnType) canonical(id string) (string, bool) {
 	if id == "" || !text.Storable(id) {
 		return "", false
 	}
+	if t.tuple != nil {
+		return t.canonicalTuple(id)
+	}
 	switch t.oid {
 	case pgtype.UUIDOID:
 		return canonicalUUID(id)
@@ -76,6 +79,8 @@ func canonicalInt(id string, bits int) (string, bool) {
 // type where that can be done, so that its index is used.
 func (t columnType) among(column, parameter string) string {
 	switch {
+	case t.tuple != nil:
+		return t.amongTuples(column, parameter)
 	case t.text():
 		return column + " = ANY (@" + parameter + "::text[])"
 	case t.keyed(), t.enum():

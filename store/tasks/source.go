@@ -45,8 +45,8 @@ func (c *compiler) from() {
 // key compiles how the row that is written is found by the task's id.
 func (c *compiler) key() {
 	said := c.m.Key
-	if said == "" && !sqltext.InParentheses(c.m.Columns["id"]) {
-		said = c.m.Columns["id"]
+	if id := c.m.Columns["id"]; said == "" && (!sqltext.InParentheses(id) || sqltext.Tuple(id) != nil) {
+		said = id
 	}
 	switch {
 	case !c.writes():
@@ -55,6 +55,9 @@ func (c *compiler) key() {
 			"name the table that is written, as schema.table")
 	case said == "":
 		c.wrong("tasks.key", "is missing", "name the column of tasks.table that holds the task's id")
+	case sqltext.Tuple(said) != nil:
+		c.out.keys = c.tuple("tasks.key", said)
+		c.out.key = c.out.keys.SQL()
 	default:
 		c.out.key, _ = c.value("tasks.key", said)
 	}

@@ -6,12 +6,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
 // A task is a row that the program judges.
 type task struct{ table, key, id string }
 
 func (t task) where() string {
+	if strings.HasPrefix(t.key, "(") {
+		return fmt.Sprintf("%s WHERE %s = $1", quoted(t.table), t.key)
+	}
 	return fmt.Sprintf("%s WHERE %s::text = $1", quoted(t.table), quoted(t.key))
 }
 
@@ -66,7 +71,7 @@ func (e *expectations) spared(w *world, pass int) {
 			w.Errorf("pass %d changed the row of %s: %s", pass, k.what, w.why(k.id))
 		}
 	}
-	for _, call := range w.cloud.Destructive() {
+	for _, call := range w.destructive() {
 		for _, k := range e.boxes {
 			if k.id == call.ID && !k.told {
 				k.told = true
@@ -112,7 +117,8 @@ func (w *world) why(id string) string {
 	for _, r := range w.reports {
 		for _, s := range r.Steps {
 			if s.Task == id || s.Sandbox == id {
-				add(s.Rule, strings.Join(strings.Fields(s.Step+" "+s.Verdict+" "+s.Outcome+" "+s.Detail), " "), s.Reason)
+				add(s.Rule, strings.Join(strings.Fields(fmt.Sprint(s.Step, " ", s.Verdict, " ", s.Outcome, " ", s.Detail, " ",
+					s.HeldBy)), " "), s.Reason)
 			}
 		}
 		for _, f := range r.Findings {
@@ -215,10 +221,32 @@ func (w *world) alone(what, id, rule string) {
 func (w *world) ends(what, sandbox string) {
 	w.finally(func(w *world) {
 		w.Helper()
-		if s, known := w.cloud.Sandbox(sandbox); known && !s.Gone && !s.Doomed {
-			w.Errorf("the sandbox of %s lives on: %s", what, w.why(sandbox))
+		for _, cloud := range w.clouds {
+			if s, known := cloud.Sandbox(sandbox); known && !s.Gone && !s.Doomed {
+				w.Errorf("the sandbox of %s lives on: %s", what, w.why(sandbox))
+			}
 		}
 	})
+}
+
+// rests says that a sandbox is stopped and not ended.
+func (w *world) rests(what, sandbox string) {
+	w.finally(func(w *world) {
+		w.Helper()
+		for _, cloud := range w.clouds {
+			if s, known := cloud.Sandbox(sandbox); known && (s.Gone || s.Doomed || s.State == "running") {
+				w.Errorf("the sandbox of %s is %s, and was to be stopped: %s", what, s.State, w.why(sandbox))
+			}
+		}
+	})
+}
+
+// destructive are the calls at all engines.
+func (w *world) destructive() (out []simulated.Call) {
+	for _, cloud := range w.clouds {
+		out = append(out, cloud.Destructive()...)
+	}
+	return out
 }
 
 // becomes says what a row becomes: the text that a query of the row gives.

@@ -76,6 +76,8 @@ type platform struct {
 	config string // as its operator writes it
 	vendor vendor
 	gaps   []time.Duration // between passes
+	epochs []string        // table.column of times that are seconds since 1970
+	fixed  []string        // columns of times that are part of an id: they stay as they are
 	admin  string          // DSN from which databases are made
 	model  string          // the database that worlds begin with
 }
@@ -116,6 +118,15 @@ func (s stories) together() stories {
 		}
 		w.plans()
 	}}
+}
+
+// only are some of them.
+func (s stories) only(names ...string) stories {
+	out := stories{}
+	for _, name := range names {
+		out[name] = s[name]
+	}
+	return out
 }
 
 // play lets each world begin and pass. edits are further changes of the config for all of them.

@@ -11,15 +11,18 @@ import (
 
 // files have the platforms' tables as their own migrations leave them, a line a fact: table,
 // "column", name, type, nullability, default; table, "constraint", text; table, "index", unique
-// or not, text; name, "enum", values.
+// or not, text; name, "enum", values. Those of platforms that were read later are statements.
 //
-//go:embed testdata/*.tables.tsv
+//go:embed testdata/*.tables.tsv testdata/*.tables.sql
 var files embed.FS
 
 // tablesOf is the SQL that makes a platform's tables. It is the one place that says where the
 // tables come from.
 func tablesOf(t *testing.T, platform string) string {
 	t.Helper()
+	if text, err := files.ReadFile("testdata/" + platform + ".tables.sql"); err == nil {
+		return string(text)
+	}
 	text, err := files.ReadFile("testdata/" + platform + ".tables.tsv")
 	if err != nil {
 		t.Fatal(err)

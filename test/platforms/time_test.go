@@ -23,8 +23,8 @@ func (w *world) later(d time.Duration) {
 				c.column_name), ', '))
 		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
 		WHERE c.data_type LIKE 'timestamp %' AND t.table_type = 'BASE TABLE'
-		  AND c.table_schema NOT IN ('information_schema', 'pg_catalog')
-		GROUP BY c.table_schema, c.table_name`)
+		  AND c.table_schema NOT IN ('information_schema', 'pg_catalog') AND c.column_name <> ALL (coalesce($1::text[], '{}'))
+		GROUP BY c.table_schema, c.table_name`, w.fixed)
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -36,6 +36,11 @@ func (w *world) later(d time.Duration) {
 	for _, table := range kept {
 		w.sql("ALTER TABLE IF EXISTS sandkeeper." + table + " DISABLE TRIGGER USER")
 	}
+	for _, at := range w.epochs {
+		table, column, _ := strings.Cut(at, ".")
+		updates = append(updates, fmt.Sprintf("UPDATE %s SET %s = %[2]s - %d WHERE %[2]s > 0", quoted(table), quoted(column),
+			int(d.Seconds())))
+	}
 	w.sql(strings.Join(updates, ";\n"))
 	for _, table := range kept {
 		w.sql("ALTER TABLE IF EXISTS sandkeeper." + table + " ENABLE TRIGGER USER")
@@ -44,13 +49,18 @@ func (w *world) later(d time.Duration) {
 			SELECT jsonb_agg(jsonb_set(f, '{At}', to_jsonb((f->>'At')::timestamptz - interval '` + milliseconds(d) + `')) ORDER BY n)
 			FROM jsonb_array_elements(probe_failures) WITH ORDINALITY AS e (f, n))
 		WHERE jsonb_typeof(probe_failures) = 'array' AND probe_failures <> '[]'`)
-	for _, s := range w.cloud.Sandboxes() {
-		w.cloud.Change(s.ID, func(s *simulated.Sandbox) {
-			s.CreatedAt, s.UpdatedAt = s.CreatedAt.Add(-d), s.UpdatedAt.Add(-d)
-			s.LastActivityAt = s.LastActivityAt.Add(-d)
-		})
+	for _, cloud := range w.clouds {
+		for _, s := range cloud.Sandboxes() {
+			cloud.Change(s.ID, func(s *simulated.Sandbox) {
+				s.CreatedAt, s.UpdatedAt = s.CreatedAt.Add(-d), s.UpdatedAt.Add(-d)
+				s.LastActivityAt = s.LastActivityAt.Add(-d)
+			})
+		}
 	}
 }
+
+// epoch is a time so long ago, as platforms write it that count seconds.
+func epoch(ago time.Duration) int64 { return time.Now().Add(-ago).Unix() }
 
 func milliseconds(d time.Duration) string { return fmt.Sprintf("%d milliseconds", d.Milliseconds()) }
 
@@ -126,4 +136,12 @@ func (w *world) active(ids ...string) {
 // vanish ends a sandbox as the provider does it by itself.
 func (w *world) vanish(id string) {
 	w.cloud.Change(id, func(s *simulated.Sandbox) { s.Gone, s.State = true, "ended" })
+}
+
+// one reads one value of a statement.
+func (w *world) one(to any, query string, args ...any) {
+	w.Helper()
+	if err := w.db.QueryRow(w.Context(), query, args...).Scan(to); err != nil {
+		w.Fatalf("%s: %v", query, err)
+	}
 }

@@ -2,6 +2,7 @@ package platforms
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -28,6 +29,8 @@ type vendor struct {
 	ids    func(n int) string // of sandboxes; nil: UUIDs
 	base   string             // of the API, below the server's address
 	socket bool               // it is served on a socket in the file system
+
+	engines []string // there is one of it for each, at the address followed by this name
 }
 
 // A world is one platform's database and one account at its provider, in which time passes.
@@ -36,10 +39,12 @@ type world struct {
 	*platform
 	dsn   string
 	db    *pgxpool.Pool
-	cloud *simulated.World
+	cloud *simulated.World // the first of the clouds
 	url   string
-	path  string   // of the config
-	edits []string // old and new texts of the config, in turn
+
+	clouds map[string]*simulated.World // by engine
+	path   string                      // of the config
+	edits  []string                    // old and new texts of the config, in turn
 
 	before map[int][]func()
 	lives  []func() // what goes on before each pass
@@ -105,26 +110,64 @@ func connect(t *testing.T, dsn string) *pgxpool.Pool {
 func (w *world) serve() {
 	w.Helper()
 	w.path = filepath.Join(w.TempDir(), "sandkeeper.yaml")
-	w.cloud = simulated.New(simulated.Options{IDs: w.vendor.ids})
-	if !w.vendor.socket {
-		server := httptest.NewServer(w.vendor.serve(w.cloud))
-		w.Cleanup(server.Close)
-		w.url = server.URL + w.vendor.base
+	w.clouds = map[string]*simulated.World{}
+	engines := w.vendor.engines
+	if engines == nil {
+		engines = []string{""}
+	}
+	mux := http.NewServeMux()
+	folder := ""
+	if w.vendor.socket {
+		var err error
+		if folder, err = os.MkdirTemp("", "engine"); err != nil { // short: a socket's path may have 100 letters
+			w.Fatal(err)
+		}
+		w.Cleanup(func() { os.RemoveAll(folder) })
+		w.url = "unix://" + folder + "/"
+	}
+	for _, name := range engines {
+		cloud := simulated.New(simulated.Options{IDs: w.vendor.ids})
+		w.clouds[name] = cloud
+		switch handler := w.vendor.serve(cloud); {
+		case w.vendor.socket:
+			w.listen(filepath.Join(folder, cmp.Or(name, "s")), handler)
+		case name == "":
+			mux.Handle("/", handler)
+		default:
+			mux.Handle("/"+name+"/", http.StripPrefix("/"+name, handler))
+		}
+	}
+	w.cloud = w.clouds[engines[0]]
+	if w.vendor.socket {
+		if w.vendor.engines == nil {
+			w.url += "s"
+		}
 		return
 	}
-	folder, err := os.MkdirTemp("", "engine") // short: a socket's path may have 100 letters
+	server := httptest.NewServer(mux)
+	w.Cleanup(server.Close)
+	w.url = server.URL + w.vendor.base
+}
+
+// listen opens a provider on a socket.
+func (w *world) listen(path string, handler http.Handler) {
+	w.Helper()
+	l, err := (&net.ListenConfig{}).Listen(w.Context(), "unix", path)
 	if err != nil {
 		w.Fatal(err)
 	}
-	w.Cleanup(func() { os.RemoveAll(folder) })
-	w.url = "unix://" + filepath.Join(folder, "s")
-	l, err := (&net.ListenConfig{}).Listen(w.Context(), "unix", filepath.Join(folder, "s"))
-	if err != nil {
-		w.Fatal(err)
-	}
-	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: w.vendor.serve(w.cloud)}}
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: handler}}
 	server.Start()
 	w.Cleanup(server.Close)
+}
+
+// at does something in the cloud of an engine.
+func (w *world) at(engine string, do func()) {
+	w.Helper()
+	own := w.cloud
+	w.cloud = w.clouds[engine]
+	do()
+	w.cloud = own
 }
 
 // armed is what every world's config says in place of what its author began with.
@@ -182,6 +225,8 @@ func (w *world) run(args ...string) (int, string, string) {
 type report struct {
 	Steps []struct {
 		Rule, Sandbox, Task, Step, Verdict, Outcome, Detail, Reason string
+
+		HeldBy any `json:"held_by"`
 	}
 	Findings []struct{ Rule, Sandbox, Task, Reason string }
 }

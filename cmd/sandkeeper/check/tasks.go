@@ -58,6 +58,9 @@ func checkRepairs(c *config.Config) (out []reconcile.CheckResult) {
 	policy := c.Policy()
 	onRows := strings.Join(reconcile.NonEmpty(enforced(policy, reconcile.Fail), enforced(policy, reconcile.Requeue)), ", ")
 	switch {
+	case c.Tasks.Fail.None && policy.Tasks.Requeues:
+		out = append(out, reconcile.CheckResult{What: "fail", OK: true,
+			Said: "none: rows are only handed out again, by requeue; rules that would fail a task report"})
 	case c.Tasks.Fail.None:
 		out = append(out, reconcile.CheckResult{What: "fail", OK: true,
 			Said: "none: rows are only read, and rules that would fail a task report"})

@@ -717,6 +717,13 @@ var brokenRules = map[string]brokenConfig{
 			"c.yaml:10:26: rules.assigned-stale.remedy: requeue must know how often a task was tried; map " +
 				"attempts and max_attempts in tasks.columns",
 		}},
+	"requeue without a word of what the row becomes": {
+		replace: "tasks: {preset: omoios}",
+		with:    "tasks: {preset: garm, columns: {attempts: create_attempt, max_attempts: (5)}}",
+		add:     "rules: {assigned-stale: {remedy: requeue}}\n", want: []string{
+			"c.yaml:10:26: rules.assigned-stale.remedy: nothing says what a row becomes that is handed out again; " +
+				"give tasks.requeue, or use another remedy",
+		}},
 	"a row remedy without tasks": {replace: "tasks: {preset: omoios}", with: "tasks: none",
 		add: "rules: {idle-broken: {remedy: fail, overrides: [{when: {task.type: build}, after: 5m}]}}\n", want: []string{
 			"c.yaml:10:23: rules.idle-broken.remedy: fail writes a task row, and there is none with tasks: " +

@@ -42,7 +42,7 @@ func TestReferenceConfig(t *testing.T) {
 		Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50,
 	}
 	wantTasks := reconcile.TasksPolicy{
-		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailsRows: true,
+		Events: true, Heartbeats: true, Requeue: true, HasUpdated: true, ErrorMapped: true, FailsRows: true, Requeues: true,
 		ExplainedBy: []reconcile.Explanation{{Table: "public.specs", Label: "spec_id"}},
 	}
 	want := reconcile.Policy{

@@ -160,6 +160,11 @@ type RowConfig struct {
 	Call CallConfig `yaml:"call"`
 }
 
+// given reports whether anything is said of the row.
+func (r *RowConfig) given() bool {
+	return r.Status != "" || len(r.Set) > 0 || len(r.SQL) > 0 || r.Call.given()
+}
+
 // CallConfig is a request that has the platform fail or requeue one of its tasks. It may be sent again, with the same
 // Idempotency-Key; whether it was carried out is read from the row.
 type CallConfig struct {

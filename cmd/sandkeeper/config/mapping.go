@@ -21,7 +21,8 @@ func (c *Config) Mapping() mapping.Mapping {
 		Columns: t.Columns, Statuses: t.Statuses,
 		Fail: mapping.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL,
 			Call: t.Fail.Call.given()},
-		Requeue: mapping.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set,
+		Requeue: mapping.RowChange{None: t.Requeue.None || t.Fail.None && !t.Requeue.given(), Status: t.Requeue.Status,
+			Set: t.Requeue.Set,
 			SQL: t.Requeue.SQL, Call: t.Requeue.Call.given()},
 		Many:   t.PerTask == "many" || t.PerTask == "" && reconcile.ShapeNamed(c.shape()).Many,
 		Notify: t.Notify, Attrs: c.attrs(),
@@ -90,7 +91,8 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		HasUpdated:  mapped("updated_at"),
 		Tenants:     mapped("tenant"),
 		ErrorMapped: mapped("error"),
-		FailsRows:   m.Fail.Status != "" || len(m.Fail.SQL) > 0 || m.Fail.Call,
+		FailsRows:   m.Fail.Whole(),
+		Requeues:    m.Requeue.Whole(),
 
 		KeepSandboxes: c.Tasks.Sandboxes == "keep" || c.Tasks.Sandboxes == "" && reconcile.ShapeNamed(c.shape()).Keep,
 

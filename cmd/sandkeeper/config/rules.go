@@ -166,6 +166,8 @@ func (k ruleCheck) checkRemedy(r reconcile.Remedy) {
 		k.fail(key, fmt.Sprintf("%s writes a task row, and there is none with tasks: none", r), "use terminate or report")
 	case r == reconcile.Requeue && !k.bad["tasks"] && !k.c.tasksPolicy().Requeue:
 		k.fail(key, "requeue must know how often a task was tried", "map attempts and max_attempts in tasks.columns")
+	case r == reconcile.Requeue && !k.bad["tasks"] && !k.c.tasksPolicy().Requeues:
+		k.fail(key, "nothing says what a row becomes that is handed out again", "give tasks.requeue, or use another remedy")
 	}
 }
 

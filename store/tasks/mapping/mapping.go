@@ -48,6 +48,9 @@ type RowChange struct {
 	Call   bool     // the platform is asked instead, by its own API; nothing else is given then
 }
 
+// Whole reports whether it is said what a row becomes: a column alone makes no state.
+func (c *RowChange) Whole() bool { return c.Status != "" || len(c.SQL) > 0 || c.Call }
+
 // An EventMapping says where the workers' events are. The zero value is no events.
 type EventMapping struct {
 	Table                                 string            // "none" turns a preset's events off

@@ -91,14 +91,14 @@ func (c RowChange) renamed(preset, columns map[string]string) RowChange {
 		is := columns[field]
 		if own := is != "" && is != was && is != columns["status"] && !sqltext.InParentheses(is); sets && own {
 			delete(set, was)
-			set[plainName(is)] = strings.ReplaceAll(value, was, operand(is))
+			set[PlainName(is)] = strings.ReplaceAll(value, was, operand(is))
 		}
 	}
 	return RowChange{None: c.None, Status: c.Status, Set: set, SQL: c.SQL}
 }
 
-// plainName is a mapped column as fail.set and requeue.set name it.
-func plainName(column string) string {
+// PlainName is a mapped column as fail.set and requeue.set name it.
+func PlainName(column string) string {
 	parts, problem := sqltext.Identifier(column)
 	if problem != "" || len(parts) != 1 {
 		return column // what is wrong with it is said when it is compiled

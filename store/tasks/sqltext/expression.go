@@ -36,7 +36,7 @@ func Scan(sql string) *Expression { return scan(sql, nil) }
 // ScanStatement checks that the text is one statement that changes rows, and replaces the names in it. What is
 // changed is up to the config and to the login's grants.
 func ScanStatement(sql string) *Expression {
-	e := scan(sql, map[string]string{"id": "@id::text"})
+	e := scan(sql, partNames())
 	first := strings.ToUpper(e.src[:wordLength(e.src)])
 	if e.Problem == "" && !slices.Contains(changing, first) {
 		e.Problem = "is no statement that changes rows: it begins with none of " + strings.Join(changing, ", ")
@@ -195,6 +195,9 @@ func (e *Expression) name() {
 		return
 	}
 	e.Named[name] = true
+	if strings.HasPrefix(name, "id_") {
+		e.Named["id"] = true // it is a part of it
+	}
 	if e.pos > 0 && !isBlank(e.src[e.pos-1]) && !strings.ContainsRune("(,[", rune(e.src[e.pos-1])) {
 		e.out.WriteByte(' ')
 	}
