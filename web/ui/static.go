@@ -1,4 +1,4 @@
-package web
+package ui
 
 import (
 	"crypto/sha256"
@@ -23,9 +23,9 @@ func kind(name string) string {
 	return ""
 }
 
-// assetPath is where a page finds an asset. The version in it changes with the content, so
+// AssetPath is where a page finds an asset. The version in it changes with the content, so
 // that a browser may keep the asset for good.
-func assetPath(name string) string {
+func AssetPath(name string) string {
 	a, err := ReadAsset(name)
 	if err != nil {
 		return "static/" + name // unreachable unless a template misspells a name, which its test sees

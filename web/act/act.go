@@ -1,8 +1,12 @@
-package web
+// Package act holds the forms by which people ask for something: what will happen, what was recorded, the log-in.
+// Who may ask, and what becomes of it, is package serve's.
+package act
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/a-h/templ"
 
@@ -44,11 +48,11 @@ func Performed(up string, v api.Verb, done api.Done) templ.Component {
 func clippedActions(all []api.Action) []api.Action { return all[:min(len(all), mostNamed)] }
 
 // about is what a recorded action is about.
-func about(a *api.Action) cell {
+func about(a *api.Action) ui.Cell {
 	if a.Sandbox == "" {
-		return taskCell(a.Task)
+		return ui.TaskCell(a.Task)
 	}
-	return sandboxCell(a.Provider, a.Sandbox)
+	return ui.SandboxCell(a.Provider, a.Sandbox)
 }
 
 // link is an address of the page as a link from this one: relative, so that it works below a path too.

@@ -1,6 +1,7 @@
-package web
+package ui
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -14,8 +15,8 @@ type sorting struct {
 	Hrefs []string // where each head leads; "" when nowhere
 }
 
-// sortingOf is how a list may be put in order. Of each head it knows the column.
-func sortingOf(page string, c *reconcile.Chosen, keys ...string) *sorting {
+// SortingOf is how a list may be put in order. Of each head it knows the column.
+func SortingOf(page string, c *reconcile.Chosen, keys ...string) *sorting {
 	usual := reconcile.Sorts(page, c.State)
 	if page == "incidents" && c.Sort == "" {
 		usual = append([]string{""}, usual...) // those that are open come first, whatever their age
@@ -63,19 +64,42 @@ func (s *sorting) arrow(i int) string {
 	return map[string]string{"ascending": " ▲", "descending": " ▼"}[s.aria(i)]
 }
 
-// order adds the choice of an order to a filter.
-func (f *filterForm) order(page string, c *reconcile.Chosen) {
+// Order adds the choice of an order to a filter.
+func (f *FilterForm) Order(page string, c *reconcile.Chosen) {
 	columns := reconcile.Sorts(page, c.State)
 	if len(columns) == 0 {
 		return
 	}
-	all := []option{{"", "usual"}}
+	all := []Option{{"", "usual"}}
 	for _, column := range columns {
 		by, back := "by "+column, "by "+column+", from the end"
 		if column == "age" {
 			by, back = "youngest first", "oldest first"
 		}
-		all = append(all, option{column, by}, option{"-" + column, back})
+		all = append(all, Option{column, by}, Option{"-" + column, back})
 	}
-	f.add("sort", "Order", c.Sort, all...)
+	f.Add("sort", "Order", c.Sort, all...)
+}
+
+// NextPart leads to the part after this one of a list, with the same choice.
+func NextPart(page string, c *reconcile.Chosen, next string) *Link {
+	if next == "" {
+		return nil
+	}
+	return &Link{"The next ones", listAddress(page, c, next)}
+}
+
+// listAddress is a list with its choice and its order, from a part on.
+func listAddress(page string, c *reconcile.Chosen, after string) string {
+	return Asking(page, "state", c.State, "rule", c.Rule, "provider", c.Provider, "held_by", c.HeldBy,
+		"step", string(c.Step), "outcome", string(c.Outcome), "author", c.Author, "incident", c.Incident, "text", c.Text,
+		"sort", c.Sort, "after", after)
+}
+
+// CountWords are a number of a list that may go on.
+func CountWords(n int, more bool, noun string) string {
+	if more {
+		return fmt.Sprintf("%d shown, and more follow", n)
+	}
+	return Count(n, noun)
 }

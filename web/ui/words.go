@@ -1,9 +1,9 @@
-package web
+package ui
 
 import "fmt"
 
 // foldWords say what is folded under a row.
-func foldWords(r row) string {
+func foldWords(r Row) string {
 	if len(r.Evidence) == 0 {
 		return "Detail"
 	}
