@@ -44,7 +44,8 @@ var places = []place{
 	{pattern: "cmd/sandkeeper/verb", ours: []string{"cmd/sandkeeper/console", "reconcile"}, never: effects},
 	// What check finds: no verb.
 	{pattern: "cmd/sandkeeper/check", ours: []string{"cmd/sandkeeper/app", "cmd/sandkeeper/config", "cmd/sandkeeper/console",
-		"reconcile", "store", "store/tasks", "store/tasks/mapping", "store/queue", "providers", "providers/empty", "web/serve"},
+		"reconcile", "store", "store/tasks", "store/tasks/mapping", "store/queue", "providers", "providers/empty",
+		"web/serve"},
 		never: []string{"github.com/spf13/cobra"}},
 	// What the config names, opened: no verb.
 	{pattern: "cmd/sandkeeper/app", ours: []string{"cmd/sandkeeper/config", "cmd/sandkeeper/console",

@@ -40,6 +40,7 @@ var spared = map[string]string{
 	"TestAlertsOfARealWorld":                  "a real Prometheus and Alertmanager in ten worlds; no race is looked for there",
 	"TestCheck":                               "check with each mistake, one after the other",
 	"TestWrongSetups":                         "each wrong set-up, one after the other",
+	"TestDocsInALivingWorld":                  "TestCommandsInDocs stays",
 }
 
 var sparedFlag = flag.Bool("spared", false, "run only the tests that the race detector is spared")

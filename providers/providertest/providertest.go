@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -123,8 +124,13 @@ func (s Suite) Run(t *testing.T) {
 
 func (s Suite) promises(p reconcile.Provider) []promise {
 	can := reconcile.CapabilitiesOf(p)
-	templates, names := can.Templates != nil, can.Named != nil
-	ends, probes, suspends := !s.Can.ReadOnly, s.Can.Exec || s.Can.Files, s.Can.Suspends != ""
+	return slices.Concat(s.ofListings(), s.ofLooks(can.Named != nil), s.ofEnds(), s.ofRests(),
+		s.ofProbes(can.Templates != nil), s.ofCalls())
+}
+
+// ofListings are the promises of a listing.
+func (s Suite) ofListings() []promise {
+	ends := !s.Can.ReadOnly
 	return []promise{
 		{"what it says that it can is what is claimed", true, (*lab).capable},
 		{"a listing is complete and in order over all pages", true, (*lab).listsPages},
@@ -139,6 +145,12 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"what is excepted by now is not ended", ends, (*lab).terminatesExcepted},
 		{"what is foreign is not even asked for", s.Can.Filter, (*lab).listsOursOnly},
 		{"a hidden one is listed as being deleted", s.Can.Hides, (*lab).listsHidden},
+	}
+}
+
+// ofLooks are the promises of a look at one.
+func (s Suite) ofLooks(names bool) []promise {
+	return []promise{
 		{"an unknown state stays unknown", true, (*lab).unknownState},
 		{"an unknown state is not acted on", true, (*lab).unknownIsLeft},
 		{"get tells found, gone and unknown apart", true, (*lab).gets},
@@ -150,6 +162,13 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"find without a link finds none, and says so at once", !s.Can.Labels, (*lab).findsNone},
 		{"a find that failed found nothing out", s.Can.Labels, (*lab).findFails},
 		{"what rows hold is found, or certainly not there", names, (*lab).named},
+	}
+}
+
+// ofEnds are the promises of an end.
+func (s Suite) ofEnds() []promise {
+	ends := !s.Can.ReadOnly
+	return []promise{
 		{"a terminate ends it, and get says when it is gone", ends, (*lab).terminates},
 		{"a second terminate harms nothing", ends, (*lab).terminatesTwice},
 		{"a terminate of what is gone is done", ends, (*lab).terminatesGone},
@@ -160,12 +179,26 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"a terminate without an answer is not repeated", ends, (*lab).terminateLost},
 		{"a delete that did nothing is not gone", ends, (*lab).terminateIgnored},
 		{"what cannot end a sandbox says so", !ends, (*lab).terminatesNothing},
+	}
+}
+
+// ofRests are the promises of what comes back.
+func (s Suite) ofRests() []promise {
+	suspends := s.Can.Suspends != ""
+	return []promise{
 		{"a suspended one comes back", suspends, (*lab).suspends},
 		{"a suspend of what is gone or changed does nothing", suspends, (*lab).suspendsOthers},
 		{"a suspend that would end it is refused", suspends && s.Can.StopMayDelete, (*lab).suspendsEphemeral},
 		{"a suspend without an answer is not repeated", suspends, (*lab).suspendLost},
 		{"a suspend that did nothing is not done", suspends, (*lab).suspendIgnored},
 		{"a resume tells gone from unknown", suspends, (*lab).resumes},
+	}
+}
+
+// ofProbes are the promises of templates and of probes.
+func (s Suite) ofProbes(templates bool) []promise {
+	probes := s.Can.Exec || s.Can.Files
+	return []promise{
 		{"templates are read", templates, (*lab).templates},
 		{"templates are activated, or that is denied", templates, (*lab).activates},
 		{"probes of sandboxes", probes, (*lab).probes},
@@ -176,6 +209,12 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 		{"what rests is not woken by looking", true, (*lab).wakesNothing},
 		{"failing probes leave only so much behind", probes, (*lab).probeLitter},
 		{"what cannot probe says so", !probes, (*lab).probesNothing},
+	}
+}
+
+// ofCalls are the promises of calls, whatever they are for.
+func (s Suite) ofCalls() []promise {
+	return []promise{
 		{"calls end with their context", true, (*lab).contexts},
 		{"a cancelled call changes nothing", true, (*lab).cancelled},
 		{"a provider whose clock is off is taken at its own clock", !s.Can.Undated, (*lab).skewed},

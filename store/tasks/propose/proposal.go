@@ -46,8 +46,8 @@ func Propose(cat *Catalog) *Proposal {
 	if len(found) == 0 {
 		return &Proposal{None: "no table was found that has an id, a status whose words are those of tasks, and the " +
 			"clocks of work",
-			Doubts: []string{fmt.Sprintf("%d tables were looked at; map the right one by hand: docs/platforms.md",
-				len(cat.Tables))}}
+			Doubts: []string{fmt.Sprintf("%d tables were looked at%s; map the right one by hand: docs/platforms.md",
+				len(cat.Tables), nearest(cat))}}
 	}
 	p := found[0].propose()
 	p.rivals(found)

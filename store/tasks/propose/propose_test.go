@@ -99,6 +99,32 @@ func holds(t *testing.T, name string, pool *pgxpool.Pool) {
 	}
 }
 
+// TestNearest: where no table is enough like one of tasks, the one that is most like it is named.
+func TestNearest(t *testing.T) {
+	t.Parallel()
+	column := func(name, kind string, labels ...string) propose.Column {
+		return propose.Column{Name: name, Type: kind, Labels: labels}
+	}
+	orders := propose.Table{Schema: "public", Name: "work_orders", Primary: []string{"order_no"}, Columns: []propose.Column{
+		column("order_no", "bigint"), column("state", "work_state", "queued", "running", "done"), column("machine", "text"),
+		column("begun", "timestamp with time zone")}}
+	crews := propose.Table{Schema: "public", Name: "crews", Primary: []string{"id"}, Columns: []propose.Column{
+		column("id", "integer"), column("name", "text")}}
+	for name, c := range map[string]struct {
+		tables []propose.Table
+		want   string
+	}{
+		"one that has a status and little else": {[]propose.Table{crews, orders}, "2 tables were looked at, the nearest is " +
+			"public.work_orders (state with statuses of tasks), which is too little; map"},
+		"none that has one": {[]propose.Table{crews}, "1 tables were looked at; map"},
+	} {
+		p := propose.Propose(&propose.Catalog{Tables: c.tables})
+		if p.None == "" || len(p.Doubts) != 1 || !strings.HasPrefix(p.Doubts[0], c.want) {
+			t.Errorf("%s: %q, doubts %q, want %q", name, p.None, p.Doubts, c.want)
+		}
+	}
+}
+
 // TestPresetsAreRecognised: a database with the tables of a preset is that platform's, one that lacks a column is not.
 func TestPresetsAreRecognised(t *testing.T) {
 	for _, preset := range mapping.Presets() {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -35,9 +36,23 @@ type candidate struct {
 const least = 8
 
 // candidates are the tables that look like tasks, the best first.
-func candidates(cat *Catalog) (out []*candidate) {
+func candidates(cat *Catalog) []*candidate {
+	return slices.DeleteFunc(judged(cat), func(c *candidate) bool { return c.score < least })
+}
+
+// nearest names the table that is most like one of tasks, where none is enough like it; "" where nothing is.
+func nearest(cat *Catalog) string {
+	all := judged(cat)
+	if len(all) == 0 || all[0].score <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", the nearest is %s (%s), which is too little", all[0].SQL(), strings.Join(all[0].why, ", "))
+}
+
+// judged are the tables with an id and a status, the most like tasks first.
+func judged(cat *Catalog) (out []*candidate) {
 	for i := range cat.Tables {
-		if c := judge(&cat.Tables[i]); c != nil && c.score >= least {
+		if c := judge(&cat.Tables[i]); c != nil {
 			out = append(out, c)
 		}
 	}
