@@ -9,7 +9,7 @@ import (
 func StopsPage(a *Asked) templ.Component {
 	s := a.modelOf()
 	p := ui.Sheet{Frame: frameOf(a, "stops", "On hold")}
-	rows := holdRows(s.Overview)
+	rows := s.hold
 	p.Head = ui.Headline{Level: ui.Well, Text: "Nothing is on hold",
 		Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding."}
 	if len(rows) > 0 {
