@@ -12,6 +12,8 @@ type Asked struct {
 	Up      string // the way from the page up to the first one
 	Part    bool   // only what changes is wanted
 	Self    string // the address of the page itself, without what asks for a part
+
+	model *model // see modelOf
 }
 
 const (
@@ -29,7 +31,7 @@ func frameOf(a *Asked, here, title string) ui.Frame {
 		f.Nav = navOf(nil, here)
 		return f
 	}
-	s := newScene(&a.Reading.Overview, a.Process.Policy, nil)
+	s := a.modelOf()
 	f.Installation, f.Read, f.Nav = ui.Name(s.Installation), ui.Exactly(s.Now), navOf(s, here)
 	for i := range f.Nav {
 		if f.Nav[i].Href == "operators" {
@@ -50,23 +52,23 @@ func navOf(s *model, here string) []ui.NavItem {
 	for i := range items {
 		items[i].Here = items[i].Href == here
 		if s != nil {
-			items[i].Count, items[i].Level = waitingAt(s.Overview, items[i].Href)
+			items[i].Count, items[i].Level = s.waitingAt(items[i].Href)
 		}
 	}
 	return items
 }
 
 // waitingAt is how many things a page has that somebody should know of.
-func waitingAt(o *reconcile.Overview, href string) (int, ui.Level) {
+func (s *model) waitingAt(href string) (int, ui.Level) {
 	switch href {
 	case "incidents":
-		return openIncidents(o), ui.Bad
+		return openIncidents(s.Overview), ui.Bad
 	case "findings":
-		return total(o.FindingsOpen), ui.Calm
+		return total(s.FindingsOpen), ui.Calm
 	case "stops":
-		return len(holdRows(o)), ui.Warn
+		return len(s.hold), ui.Warn
 	case "sources":
-		return len(untrusted(o.Sources)), ui.Warn
+		return len(untrusted(s.Sources)), ui.Warn
 	}
 	return 0, ui.Calm
 }
@@ -79,11 +81,14 @@ func openIncidents(o *reconcile.Overview) int {
 	return n
 }
 
-// modelOf is the reading of a page that is about something else too.
+// modelOf is what the reading says, worked out once for a page and what stands around it.
 func (a *Asked) modelOf() *model {
-	o := reconcile.Overview{}
-	if a.Reading.Err == nil {
-		o = a.Reading.Overview
+	if a.model == nil {
+		o := reconcile.Overview{}
+		if a.Reading.Err == nil {
+			o = a.Reading.Overview
+		}
+		a.model = newScene(&o, a.Process.Policy, a.Reading.Trends)
 	}
-	return newScene(&o, a.Process.Policy, nil)
+	return a.model
 }

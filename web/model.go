@@ -20,6 +20,7 @@ type model struct {
 	findings *findings
 	fleet    *fleet
 	trends   *trend
+	hold     []item // what keeps something from being repaired: every page says how many
 }
 
 func newScene(o *reconcile.Overview, p reconcile.Policy, t *reconcile.Trends) *model {
@@ -32,18 +33,21 @@ func newScene(o *reconcile.Overview, p reconcile.Policy, t *reconcile.Trends) *m
 	s.findings = &findings{o, s.states, membersOf(o)}
 	s.trends = &trend{t}
 	s.fleet = &fleet{o, &s.policy, s.trends}
+	s.hold = holdRows(o)
 	return s
 }
 
 // states tell where each finding stands, by what is done about its subject.
 type states struct {
-	open  map[string]bool      // tasks, sandboxes and subjects with an open action that is worked at
-	idle  map[string]bool      // with one that nothing works at
-	acted map[string]time.Time // when the newest one of each was closed recently
+	open  map[string]bool                  // tasks, sandboxes and subjects with an open action that is worked at
+	idle  map[string]bool                  // with one that nothing works at
+	acted map[string]time.Time             // when the newest one of each was closed recently
+	known map[*reconcile.FindingSeen]state // what was asked for once: lists are sorted by it
 }
 
 func statesOf(o *reconcile.Overview, still map[string]string) *states {
-	s := &states{open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]time.Time{}}
+	s := &states{open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]time.Time{},
+		known: make(map[*reconcile.FindingSeen]state, len(o.Findings))}
 	for i := range o.Open {
 		if a := &o.Open[i]; still[a.ID] != "" {
 			remember(s.idle, a)
@@ -95,9 +99,18 @@ const (
 	reported state = "reported" // due, and nothing here repairs it
 )
 
-// stateOf tells where a finding stands. A due one without any action has a remedy that is
+// of tells where a finding stands. A due one without any action has a remedy that is
 // to report: a pass records what it plans together with what it finds.
 func (s *states) of(f *reconcile.FindingSeen) state {
+	is, known := s.known[f]
+	if !known {
+		is = s.look(f)
+		s.known[f] = is
+	}
+	return is
+}
+
+func (s *states) look(f *reconcile.FindingSeen) state {
 	switch {
 	case s.about(s.open, f):
 		return underWay

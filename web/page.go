@@ -59,7 +59,8 @@ func Missing(up string) templ.Component { return ui.NotFound(up) }
 
 // viewOf settles the page for one reading.
 func viewOf(r *Reading, shown Process) page {
-	p := page{Frame: frameOf(&Asked{Reading: r, Process: shown}, "./", "")}
+	a := &Asked{Reading: r, Process: shown}
+	p := page{Frame: frameOf(a, "./", "")}
 	p.Every, p.Notes = everyFirst, configNotes(shown)
 	defer p.named()
 	if r.Err != nil {
@@ -67,7 +68,7 @@ func viewOf(r *Reading, shown Process) page {
 		p.past(r, shown)
 		return p
 	}
-	s := newScene(&r.Overview, shown.Policy, r.Trends)
+	s := a.modelOf()
 	p.Verdict, p.Configured = judge(s), !s.Fresh
 	p.Notes = append(p.Notes, notesOf(s, r.Unready)...)
 	if p.Configured {
@@ -104,7 +105,7 @@ func (p *page) fill(s *model) {
 	p.Chips = s.chips()
 	p.Strip, p.StripSays = passStrip(s.Overview), stripWords(s.Overview)
 	p.Cards = s.cards()
-	p.Attention, p.Hold = s.attention(), holdRows(s.Overview)
+	p.Attention, p.Hold = s.attention(), s.hold
 	p.Working, p.MoreWork = s.steps.working()
 	p.Providers = s.fleet.grid()
 	p.Templates, _ = s.templateLines()

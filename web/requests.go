@@ -24,6 +24,9 @@ type requestView struct {
 	Command string // that ends it, or lets go what it holds
 	// Subjects are those of a breaker: they are read before the command that lets them go.
 	Subjects []string
+	About    ui.Cell // its page; nothing where the words say enough
+	Holds    string  // how many findings
+	Act      ui.Act  // that ends it, or lets go what it holds
 }
 
 // requests are the open breakers, lowered modes, pauses, holds and releases.
@@ -39,10 +42,10 @@ func requests(o *reconcile.Overview) []requestView {
 		views = append(views, armedRequest(o, rule))
 	}
 	for _, p := range o.Controls.Pauses {
-		views = append(views, pauseRequest(o.Now, p))
+		views = append(views, pauseRequest(o, p))
 	}
 	for _, h := range o.Controls.Holds {
-		views = append(views, holdRequest(o.Now, h))
+		views = append(views, holdRequest(o, h))
 	}
 	for _, r := range o.Controls.Releases {
 		views = append(views, releaseRequest(o.Now, r))
@@ -61,7 +64,7 @@ func breakerRequest(now time.Time, b reconcile.Breaker) requestView {
 		Key: "breaker " + rule, What: "Breaker of " + rule,
 		Why: ui.Count(len(b.Subjects), "subject") + " due at once, list " + ui.Name(b.Hash),
 		At:  ui.Ago(b.OpenedAt, now), Until: ui.Moment{Text: "until they are released or healthy"},
-		Command: releaseCommand(b), Subjects: b.Subjects,
+		Command: releaseCommand(b), Subjects: b.Subjects, About: ui.RuleCell(b.Rule), Act: ui.ReleaseAct(b.Rule),
 	}
 }
 
@@ -72,6 +75,7 @@ func loweredRequest(o *reconcile.Overview, rule string) requestView {
 		What: fmt.Sprintf("%s lowered to %s", ui.Name(rule), o.Controls.Modes[rule]),
 		Why:  ui.Line(by.Reason), Author: ui.Name(by.Author),
 		Until: ui.Moment{Text: "until it is cleared"}, Command: ui.Command("sandkeeper mode %s clear", rule),
+		About: ui.RuleCell(rule), Act: ui.ModeAct(rule),
 	}
 	if !by.At.IsZero() {
 		v.At = ui.Ago(by.At, o.Now)
@@ -79,20 +83,22 @@ func loweredRequest(o *reconcile.Overview, rule string) requestView {
 	return v
 }
 
-func pauseRequest(now time.Time, p reconcile.Pause) requestView {
+func pauseRequest(o *reconcile.Overview, p reconcile.Pause) requestView {
 	scope := ui.Name(p.Scope)
 	return requestView{
 		Key: "pause " + scope, What: "Pause of " + scope, Why: ui.Line(p.Reason), Author: ui.Name(p.Author),
-		At: ui.Ago(p.At, now), Until: ui.Until(p.Until, now, "until it is resumed"),
-		Command: ui.Command("sandkeeper resume %s", p.Scope),
+		At: ui.Ago(p.At, o.Now), Until: ui.Until(p.Until, o.Now, "until it is resumed"),
+		Command: ui.Command("sandkeeper resume %s", p.Scope), Act: ui.ResumeAct(p.Scope),
+		Holds: holdsWords(o, reconcile.HeldPause, p.Scope),
 	}
 }
 
-func holdRequest(now time.Time, h reconcile.Hold) requestView {
+func holdRequest(o *reconcile.Overview, h reconcile.Hold) requestView {
 	return requestView{
-		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold of " + subjectWords(h.Target), Why: ui.Line(h.Reason),
-		Author: ui.Name(h.Author), At: ui.Ago(h.At, now), Until: ui.Until(h.Until, now, "until it is lifted"),
-		Command: ui.Command("sandkeeper unhold %s", h.Target),
+		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold", About: ui.SubjectCell(h.Target), Why: ui.Line(h.Reason),
+		Author: ui.Name(h.Author), At: ui.Ago(h.At, o.Now), Until: ui.Until(h.Until, o.Now, "until it is lifted"),
+		Command: ui.Command("sandkeeper unhold %s", h.Target), Act: ui.UnholdAct(h.Target),
+		Holds: holdsWords(o, reconcile.HeldHold, h.Target),
 	}
 }
 

@@ -76,7 +76,7 @@ const MostAffected = 100
 
 // IncidentPage is one incident: what failed, why, whom it affected, what it holds and what lets go.
 func IncidentPage(a *Asked, in *reconcile.Incident, of Part[reconcile.Verdict],
-	open []reconcile.FindingSeen) templ.Component {
+	open Part[reconcile.FindingSeen]) templ.Component {
 	s := a.modelOf()
 	v := s.findings.incident(in)
 	p := ui.Sheet{Frame: frameOf(a, "incidents", "Incident "+in.ID)}
@@ -103,15 +103,28 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of Part[reconcile.Verdict],
 		{Title: "What failed", Pairs: facts, Half: true},
 		{Title: "Why", Grid: evidenceGrid(in.Evidence), Words: reasonWords(&v), Half: true},
 	}
-	if len(open) > 0 {
-		g := &ui.Grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}}
-		for i := range open {
-			g.Rows = append(g.Rows, s.findings.row(&open[i]))
-		}
-		p.Blocks = append(p.Blocks, ui.Block{Title: "Open findings of it", Grid: g})
+	if len(open.Rows) > 0 {
+		p.Blocks = append(p.Blocks, s.findings.openOfIncident(in.ID, open))
 	}
 	p.Blocks = append(p.Blocks, affectedBlock(s.Now, v, of))
 	return ui.Paper(p)
+}
+
+// openOfIncident are the newest open findings of an incident, and where all of them are.
+func (s *findings) openOfIncident(id string, open Part[reconcile.FindingSeen]) ui.Block {
+	g := &ui.Grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}}
+	for i := range open.Rows {
+		g.Rows = append(g.Rows, s.row(&open.Rows[i]))
+	}
+	b := ui.Block{Title: "Open findings of it", Grid: g}
+	if open.Next != "" {
+		b.Aside = fmt.Sprintf("the newest %d", len(open.Rows))
+		if n := len(s.members[id]); n > len(open.Rows) {
+			b.Aside += fmt.Sprintf(", %d more at least", n-len(open.Rows)) // of those that the overview read
+		}
+		g.More = &ui.Link{Text: "All of them", Href: ui.Asking("findings", "incident", id)}
+	}
+	return b
 }
 
 // reasonWords are what its open findings say, those that are said most first.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/web/ui"
@@ -30,11 +31,15 @@ func OperatorsPage(a *Asked, found Part[reconcile.TimelineEvent]) templ.Componen
 	return ui.Paper(p)
 }
 
-// SearchPage is what an id or a part of one was found in.
-func SearchPage(a *Asked, sought string, found []reconcile.FoundSubject) templ.Component {
+// SearchPage is what an id or a part of one was found in, as far as one page shows it.
+func SearchPage(a *Asked, sought string, found []reconcile.FoundSubject, more bool) templ.Component {
 	p := ui.Sheet{Frame: frameOf(a, "search", "Search")}
 	p.Query = ui.Name(sought)
 	p.Head = ui.Headline{Level: ui.Calm, Text: ui.Count(len(found), "match") + " for “" + p.Query + "”"}
+	if more {
+		p.Head.Text = fmt.Sprintf("The first %d matches for “%s”", len(found), p.Query)
+		p.Head.Below = "There are more. Type more of the id, or look in the whole lists below."
+	}
 	if sought == "" {
 		p.Head.Text, p.Head.Below = "Search",
 			"Type an id of a task, a sandbox or an incident, a name at a provider, or a part of one."
@@ -55,7 +60,18 @@ func SearchPage(a *Asked, sought string, found []reconcile.FoundSubject) templ.C
 	if sought != "" {
 		p.Blocks = []ui.Block{{Grid: &g}}
 	}
+	if more {
+		p.Blocks = append(p.Blocks, wholeLists(sought))
+	}
 	return ui.Paper(p)
+}
+
+// wholeLists are where all is that a text was found in.
+func wholeLists(sought string) ui.Block {
+	all := ui.Cell{Text: "all tasks with it"}.To(ui.Asking("tasks", "state", reconcile.ChosenAll, "text", sought))
+	all.More = []ui.Cell{{Text: ", "}, ui.Cell{Text: "all sandboxes with it"}.
+		To(ui.Asking("sandboxes", "state", reconcile.ChosenAll, "text", sought))}
+	return ui.Block{Title: "More", Pairs: []ui.Pair{ui.PairOf("whole lists", all)}}
 }
 
 // RunbooksPage lists the runbooks by their names and titles.

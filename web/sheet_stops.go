@@ -9,7 +9,7 @@ import (
 func StopsPage(a *Asked) templ.Component {
 	s := a.modelOf()
 	p := ui.Sheet{Frame: frameOf(a, "stops", "On hold")}
-	rows := holdRows(s.Overview)
+	rows := s.hold
 	p.Head = ui.Headline{Level: ui.Well, Text: "Nothing is on hold",
 		Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding."}
 	if len(rows) > 0 {
@@ -28,9 +28,13 @@ func StopsPage(a *Asked) templ.Component {
 
 func requestBlock(r requestView) ui.Block {
 	b := ui.Block{Title: r.What, Pairs: []ui.Pair{
-		ui.PairOf("why", ui.Said(r.Why)), ui.PairOf("by", ui.Named(r.Author)), ui.PairOf("began", lastingCell(r.At)),
+		ui.PairOf("about", r.About), ui.PairOf("why", ui.Said(r.Why)), ui.PairOf("by", ui.Named(r.Author)),
+		ui.PairOf("now", ui.Said(r.Holds)), ui.PairOf("began", lastingCell(r.At)),
 		ui.PairOf("until", ui.Cell{Text: r.Until.Text}),
 	}}
+	if r.Act.Href != "" {
+		b.Acts = []ui.Act{r.Act} // it stands after the list, so that it was seen
+	}
 	if len(r.Subjects) > 0 {
 		g := &ui.Grid{Heads: []string{"subjects that it holds"}}
 		for _, subject := range r.Subjects {

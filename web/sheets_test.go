@@ -48,7 +48,8 @@ func (s *shown) sheets() map[string]templ.Component {
 		"findings":  FindingsPage(a, chosen, Part[reconcile.FindingSeen]{Rows: findings, Next: "2026-02-01T11:00:00Z~7"}),
 		"actions":   ActionsPage(a, chosen, Part[reconcile.Action]{Rows: actions}),
 		"incidents": IncidentsPage(a, &reconcile.Chosen{Sort: "-failures"}, Part[reconcile.Incident]{Rows: o.Incidents, Next: "x"}),
-		"incident":  IncidentPage(a, &in, Part[reconcile.Verdict]{Rows: s.life.Verdicts, Next: "x"}, findings),
+		"incident": IncidentPage(a, &in, Part[reconcile.Verdict]{Rows: s.life.Verdicts, Next: "x"},
+			Part[reconcile.FindingSeen]{Rows: findings, Next: "x"}),
 		"tasks":     TasksPage(a, &reconcile.Chosen{Text: s.text, Sort: "-age"}, Part[reconcile.TaskSeen]{Rows: s.life.Tasks, Next: "x"}),
 		"sandboxes": SandboxesPage(a, &reconcile.Chosen{Text: s.text}, Part[reconcile.SandboxSeen]{Rows: s.life.Sandboxes}),
 		"passes":    PassesPage(a, o.Passes, true),
@@ -60,7 +61,7 @@ func (s *shown) sheets() map[string]templ.Component {
 		"operators": OperatorsPage(a, Part[reconcile.TimelineEvent]{Rows: s.life.Timeline, Next: "x"}),
 		"search": SearchPage(a, s.text, []reconcile.FoundSubject{
 			{Type: reconcile.SubjectTask, ID: s.text, State: s.text, There: true},
-			{Type: reconcile.SubjectSandbox, Provider: "daytona", ID: s.text, Name: s.text, Task: s.text, State: s.text}}),
+			{Type: reconcile.SubjectSandbox, Provider: "daytona", ID: s.text, Name: s.text, Task: s.text, State: s.text}}, true),
 		"runbooks": RunbooksPage(a, map[string]string{"frozen": "A source is not trusted"}),
 		"runbook":  RunbookPage(a, "A source is not trusted", "<h2>What it means</h2>"),
 		"unknown":  UnknownPage(a, s.text),

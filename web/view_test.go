@@ -162,8 +162,8 @@ func TestWishes(t *testing.T) {
 		"Breaker of orphan |  | 5 subjects due at once, list 2f9k1 | until they are released or healthy | sandkeeper release orphan --hash 2f9k1",
 		"duplicate lowered to observe |  |  | until it is cleared | sandkeeper mode duplicate clear",
 		"Pause of all | ana | drill | until 2026-02-01 14:00:00 UTC (in 2h) | sandkeeper resume all",
-		"Hold of sandbox sb-1 | ben | customer is in it | until it is lifted | sandkeeper unhold sandbox:sb-1",
-		"Hold of label team=a b |  |  | until it is lifted | ",
+		"Hold | ben | customer is in it | until it is lifted | sandkeeper unhold sandbox:sb-1",
+		"Hold |  |  | until it is lifted | ",
 		"Release of 1 subject from breaker:orphan | ana | checked by hand | until 2026-02-01 13:00:00 UTC (in 1h) | ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

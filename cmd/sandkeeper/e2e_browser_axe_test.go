@@ -82,7 +82,8 @@ func (a *arena) troubled() (pages []namedPage, stop func()) {
 		{"incidents", "incidents"}, {"incident", "incidents/" + incident}, {"task", "tasks/" + stale[0]},
 		{"task-healthy", "tasks/" + ws[0].task}, {"sandbox", "sandboxes/daytona/" + held.ID}, {"passes", "passes"},
 		{"pass", "passes/1"}, {"sources", "sources"}, {"rules", "rules"}, {"rule", "rules/assigned-stale"}, {"stops", "stops"},
-		{"operators", "operators"}, {"search", "search?q=" + held.ID[:6]}, {"runbooks", "runbooks"},
+		{"operators", "operators"}, {"tasks", "tasks"}, {"sandboxes", "sandboxes"}, {"sandboxes-sorted", "sandboxes?sort=-age"},
+		{"findings-sorted", "findings?sort=rule"}, {"search", "search?q=" + held.ID[:6]}, {"runbooks", "runbooks"},
 		{"runbook", "runbooks/systemic-failure"}, {"confirm", "act/hold?subject=sandbox:" + held.ID},
 		{"confirm-release", "act/release?rule=incident:" + incident}, {"log-in", "session"},
 	} {

@@ -39,6 +39,9 @@ func TestPageInABrowser(t *testing.T) {
 	b.follow("what was found", "td a", "Sandbox")
 	b.shows("whose it was", "main", "orphan")
 	b.shows("what became of it", "main", "gone")
+	b.follow("all sandboxes", `nav a[href$="sandboxes"]`, "Sandboxes")
+	b.follow("them in another order", "thead th:nth-child(2) a", "Sandboxes")
+	b.shows("by what they are in order", "th[aria-sort]", "state ▲")
 	b.phone()
 	b.clean()
 	b.open(d.url())
@@ -49,8 +52,8 @@ func TestPageInABrowser(t *testing.T) {
 	b.until("the page is connected again", `document.getElementById("connection").hidden && !document.body.classList.contains("lost")`)
 	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
 	d.stop()
-	if got := b.loads(); got != 5 {
-		t.Errorf("a page was loaded %d times, want 5: the first one, actions, search, sandbox, and the first one again", got)
+	if got := b.loads(); got != 7 {
+		t.Errorf("a page was loaded %d times, want 7: the first one, actions, search, sandbox, sandboxes in two orders, and the first one again", got)
 	}
 	a.keeps(ws)
 }

@@ -65,8 +65,15 @@ func sendJSON(w http.ResponseWriter, r *http.Request, body []byte) {
 
 // knows tags an answer, and reports whether who asks has it already. One that was sent packed has a weak tag.
 func knows(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	return tagged(w, r, tagOf(body))
+}
+
+func tagOf(body []byte) string {
 	sum := sha256.Sum256(body)
-	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+}
+
+func tagged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
 	known := strings.NewReplacer(",", " ", "W/", "").Replace(r.Header.Get("If-None-Match"))
 	return slices.Contains(strings.Fields(known), tag)

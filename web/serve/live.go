@@ -11,6 +11,7 @@ import (
 
 const (
 	askEvery   = 500 * time.Millisecond // how often the ledger is asked whether something changed, while somebody looks
+	tellEach   = 900 * time.Millisecond // how far apart pages are told, while the ledger changes all the time
 	mostLive   = 500                    // pages that are told of changes at once
 	beatEvery  = 15 * time.Second       // a stream without news says that it is there
 	sendWithin = 5 * time.Second        // a page that takes nothing is let go
@@ -60,19 +61,21 @@ func (h *herald) leave(heard chan struct{}) {
 
 // ask asks the ledger until nobody looks any more. That it cannot be asked is news too, once.
 func (h *herald) ask(ctx context.Context) {
-	tick := time.NewTicker(askEvery)
-	defer tick.Stop()
+	next := time.NewTimer(askEvery)
+	defer next.Stop()
 	last := h.look(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-next.C:
 		}
+		rest := askEvery
 		if now := h.look(ctx); now != last {
-			last = now
+			last, rest = now, tellEach
 			h.tell()
 		}
+		next.Reset(rest)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,39 @@ func TestPagesHearOfChanges(t *testing.T) {
 		time.Sleep(time.Minute)
 		if ledger.asked.Load() != asked {
 			t.Error("the ledger is asked though nobody looks")
+		}
+	})
+}
+
+// TestPagesRest: while the ledger changes all the time, pages hear of it once in 0.9 seconds and no more often; of a
+// change after a quiet time they hear in half a second.
+func TestPagesRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &moving{}
+		h := newHerald(ledger, func() {})
+		heard, leave, _ := h.join()
+		defer leave()
+		hears := 0
+		for i := range 180 { // each 50 ms, for 9 seconds
+			time.Sleep(50 * time.Millisecond)
+			ledger.move(strconv.Itoa(i))
+			select {
+			case <-heard:
+				hears++
+			default:
+			}
+		}
+		if hears < 9 || hears > 11 {
+			t.Errorf("a page heard %d times in 9 seconds of changes, want about 10", hears)
+		}
+		time.Sleep(10 * time.Second)
+		for len(heard) > 0 {
+			<-heard
+		}
+		began := time.Now()
+		ledger.move("at last")
+		if <-heard; time.Since(began) > askEvery {
+			t.Errorf("heard after %s, want %s at most", time.Since(began), askEvery)
 		}
 	})
 }

@@ -31,4 +31,6 @@ type Pages interface {
 const (
 	mostOnPage = 50
 	mostFound  = 50
+
+	mostOfIncident = 20 // of its open findings; the rest is a link
 )

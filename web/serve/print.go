@@ -22,6 +22,7 @@ type printer struct {
 type printed struct {
 	from         string
 	body, packed []byte
+	tag          string // of both: of the same text are the same bytes
 }
 
 // print returns the page of a reading, as it was made before where nothing differs that it is made from. A reload of
@@ -58,12 +59,12 @@ func press(ctx context.Context, now *web.Reading, with web.Process, live bool) (
 	zip := gzip.NewWriter(&packed)
 	_, _ = zip.Write(body) // into memory
 	_ = zip.Close()
-	return printed{body: body, packed: packed.Bytes()}, nil
+	return printed{body: body, packed: packed.Bytes(), tag: tagOf(body)}, nil
 }
 
 // send answers with it, packed for who takes it so.
 func (p *printed) send(w http.ResponseWriter, r *http.Request, status int) {
-	known := status == http.StatusOK && knows(w, r, p.packed) // of the same text are the same bytes
+	known := status == http.StatusOK && tagged(w, r, p.tag)
 	body := p.body
 	if r.Method != http.MethodHead && takesGzip(r.Header.Get("Accept-Encoding")) {
 		w.Header().Set("Content-Encoding", "gzip")

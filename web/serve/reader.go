@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	patience = 5 * time.Second // that a reading of the ledger may take
-	reuse    = time.Second     // that it may be shown
+	patience = 5 * time.Second        // that a reading of the ledger may take
+	reuse    = time.Second            // that it may be shown
+	ahead    = 700 * time.Millisecond // after which the next one is made while this one is still shown
 )
 
 // most is how much of each list is read, so that groups are counted whole; the page shows
@@ -43,13 +44,17 @@ func newReader(o Options) *reader { return &reader{ledger: o.Ledger, ready: o.Re
 // read returns a reading that is at most a second old when it begins. It does not wait
 // longer than its patience, also for a ledger that does not heed it.
 func (r *reader) read(ctx context.Context) web.Reading {
-	if last, ok := r.recent(); ok {
+	last, age := r.recent()
+	if age < ahead {
 		return last
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
 	defer cancel()
 	// Whoever asked first may leave: the others still wait for the answer.
 	answer := r.calls.DoChan("", func() (any, error) { return r.readNow(context.WithoutCancel(ctx)), nil })
+	if age < reuse {
+		return last // while many look, nobody waits for the next one
+	}
 	select {
 	case <-ctx.Done():
 		return web.Reading{Err: context.Cause(ctx)}
@@ -66,17 +71,17 @@ func (r *reader) forget() {
 	r.at = time.Time{}
 }
 
-// recent is the last reading, while it may be shown.
-func (r *reader) recent() (web.Reading, bool) {
+// recent is the last reading, and how old it is.
+func (r *reader) recent() (web.Reading, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.last, !r.at.IsZero() && time.Since(r.at) < reuse
+	return r.last, time.Since(r.at) // of none, or one that was forgotten, as long as there is
 }
 
 func (r *reader) readNow(ctx context.Context) web.Reading {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("no answer within %s", patience))
 	defer cancel()
-	if last, ok := r.recent(); ok {
+	if last, age := r.recent(); age < ahead {
 		return last // of a call that ended while this one was on its way
 	}
 	began := time.Now()

@@ -96,6 +96,28 @@ func TestReadingIsReusedForASecond(t *testing.T) {
 	}
 }
 
+// TestNobodyWaitsWhileManyLook: the next reading is made while the last one may still be shown, and none is shown for
+// longer than a second.
+func TestNobodyWaitsWhileManyLook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &slow{takes: 200 * time.Millisecond}
+		r := readerOf(ledger)
+		r.read(t.Context())
+		for range 500 {
+			time.Sleep(20 * time.Millisecond)
+			began := time.Now()
+			got := r.read(t.Context())
+			if waited, old := time.Since(began), time.Since(got.Overview.Now); waited > 0 || old > time.Second {
+				t.Errorf("a look waited %s for a reading that is %s old", waited, old)
+			}
+		}
+		if n := ledger.calls.Load(); n > 20 {
+			t.Errorf("%d readings in ten seconds, want less than two a second", n)
+		}
+		time.Sleep(time.Second) // one may still be under way
+	})
+}
+
 func TestLedgerThatHangs(t *testing.T) {
 	for name, ledger := range map[string]*slow{
 		"and heeds the deadline": {takes: time.Hour},

@@ -136,8 +136,9 @@ func (s *pages) incident(w http.ResponseWriter, r *http.Request) {
 		if err != nil {
 			return nil, err
 		}
-		open, _, err := s.Ledger.Findings(ctx, reconcile.Chosen{Incident: id, Most: mostOnPage})
-		return web.IncidentPage(a, &one, web.Part[reconcile.Verdict]{Rows: affected, Next: cursor(next)}, open), err
+		open, after, err := s.Ledger.Findings(ctx, reconcile.Chosen{Incident: id, Most: mostOfIncident})
+		return web.IncidentPage(a, &one, web.Part[reconcile.Verdict]{Rows: affected, Next: cursor(next)},
+			web.Part[reconcile.FindingSeen]{Rows: open, Next: cursor(after)}), err
 	})
 }
 
@@ -210,7 +211,7 @@ func (s *pages) operators(w http.ResponseWriter, r *http.Request) {
 func (s *pages) search(w http.ResponseWriter, r *http.Request) {
 	sought := strings.TrimSpace(bounded(r.URL.Query().Get("q")))
 	s.show(w, r, "it", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
-		found, err := s.Ledger.Search(ctx, sought, mostFound)
-		return web.SearchPage(a, sought, found), err
+		found, err := s.Ledger.Search(ctx, sought, mostFound+1)
+		return web.SearchPage(a, sought, found[:min(len(found), mostFound)], len(found) > mostFound), err
 	})
 }

@@ -89,7 +89,7 @@ func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if strings.HasSuffix(noun, "ss") || strings.HasSuffix(noun, "x") {
+	if strings.HasSuffix(noun, "ss") || strings.HasSuffix(noun, "x") || strings.HasSuffix(noun, "ch") {
 		return fmt.Sprintf("%d %ses", n, noun)
 	}
 	return fmt.Sprintf("%d %ss", n, noun)

@@ -61,7 +61,7 @@ func TestCommand(t *testing.T) {
 
 func TestCount(t *testing.T) {
 	for want, got := range map[string]string{
-		"0 tasks": Count(0, "task"), "1 task": Count(1, "task"), "2 sandboxes": Count(2, "sandbox"), "1 sandbox": Count(1, "sandbox"),
+		"0 tasks": Count(0, "task"), "1 task": Count(1, "task"), "2 sandboxes": Count(2, "sandbox"), "2 matches": Count(2, "match"), "1 sandbox": Count(1, "sandbox"),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
