@@ -182,9 +182,21 @@ func (l *life) taskBlock() block {
 		{"row changed", clockCell(exactly(t.UpdatedAt), "task database's clock")},
 		{"last heartbeat", clockCell(exactly(t.BeatAt), "task database's clock")},
 		{"first seen", clockCell(ago(t.FirstSeen, l.Now), "sandkeeper's clock")},
-		{"failed attempts", attemptsCell(t)},
+		{"failed attempts", attemptsCell(t)}, {"trace of its work", l.trace(t.ID)},
 	}
 	return b
+}
+
+// trace is that which the row of the task named when something was found of it.
+func (l *life) trace(task string) cell {
+	for i := range l.Findings { // newest first
+		if f := &l.Findings[i]; f.Task == task {
+			if id := reconcile.TraceIn(f.Evidence); id != "" {
+				return cell{ID: id}
+			}
+		}
+	}
+	return cell{}
 }
 
 func attemptsCell(t *reconcile.TaskSeen) cell {
@@ -255,22 +267,14 @@ func goneBy(b *reconcile.SandboxSeen) string {
 	return ""
 }
 
+// price is that of the newest verdict on the sandbox, which knew its region and its size, else what its template says.
 func (l *life) price(b *reconcile.SandboxSeen) cell {
-	p := l.policy.Providers[b.Provider]
-	usd := p.PriceOf(b.Template, "")
-	for i := range l.Verdicts { // it knows the region
+	for i := range l.Verdicts {
 		if v := &l.Verdicts[i]; v.Provider == b.Provider && v.Sandbox == b.ID && v.PerHour > 0 {
-			usd = v.PerHour
-			break
+			return cell{Text: hourly(v.PerHour)}
 		}
 	}
-	switch {
-	case usd > 0:
-		return cell{Text: hourly(usd)}
-	case p.Priced():
-		return priceCell(p)
-	}
-	return cell{}
+	return priceOf(l.policy.Providers[b.Provider], b.Template)
 }
 
 // lastProbe is the newest probe of a sandbox, with how many failed in a row.

@@ -78,10 +78,7 @@ func (s *model) boxRow(b *reconcile.SandboxSeen) row {
 	case b.State.Active():
 		state.Level = busy
 	}
-	price := cell{}
-	if usd := s.policy.Providers[b.Provider].PriceOf(b.Template, ""); usd > 0 {
-		price = cell{Text: hourly(usd), Num: true}
-	}
+	price := priceOf(s.policy.Providers[b.Provider], b.Template)
 	return row{Key: text.Plain("sandbox "+b.Ref.String(), mostName), Cells: []cell{
 		sandboxCell(b.Provider, b.ID), state, taskCell(b.Task), named(b.Template), {ID: text.Plain(b.Name, mostName)}, age,
 		price,

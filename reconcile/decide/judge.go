@@ -96,8 +96,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
 	}
 	if s.Task != nil && s.Task.Trace != "" {
-		out.evidence = append(slices.Clip(out.evidence),
-			reconcile.Evidence{Source: "tasks", At: s.Task.AsOf, Fact: "the trace of its work is " + s.Task.Trace})
+		out.evidence = append(slices.Clip(out.evidence), reconcile.TraceEvidence(s.Task))
 	}
 	f := reconcile.Finding{
 		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.reason, 2000), Evidence: out.evidence,

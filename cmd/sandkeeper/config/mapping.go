@@ -88,6 +88,7 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		HasAssigned: mapped("assigned_at"),
 		HasUpdated:  mapped("updated_at"),
 		Tenants:     mapped("tenant"),
+		Traces:      mapped("trace"),
 		ErrorMapped: mapped("error"),
 		FailsRows:   m.Fail.Status != "" || len(m.Fail.SQL) > 0 || m.Fail.Call,
 
