@@ -106,7 +106,7 @@ func (n *night) try(where string, args []string, id string) {
 		id = n.box(newUUID(), time.Minute).ID
 		n.once(0)
 	}
-	if strings.Contains(about, "incident:ID") || args[0] == "affected" {
+	if strings.Contains(about, "incident:ID") || args[0] == "affected" || args[0] == "acknowledge" {
 		id = n.incidents()[0].ID
 	}
 	rule := map[bool]string{true: "orphan", false: "assigned-stale"}[args[0] == "release"]
@@ -188,6 +188,8 @@ func shellLines(text string) (lines []string) {
 	return lines
 }
 
+var counted = regexp.MustCompile(`\(\d+ rows?\)`)
+
 var selector = regexp.MustCompile(`-l (\S+)=(\S+)`)
 
 // runs runs a line of the shell: psql against the ledger, an address of the page against a process that serves it. There
@@ -203,7 +205,7 @@ func (n *night) runs(where, line string) {
 	case "psql":
 		c := program.CommandContext(n.Context(), "sh", "-c", line)
 		c.Env = append(os.Environ(), "DATABASE_URL="+n.dsn)
-		if said, err := c.CombinedOutput(); err != nil || !strings.Contains(string(said), "findings") {
+		if said, err := c.CombinedOutput(); err != nil || !counted.Match(said) {
 			n.Errorf("%s: %s: %v\n%s", where, line, err, said)
 		}
 	case "curl":
