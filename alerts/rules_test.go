@@ -347,6 +347,26 @@ func TestAlertmanagerIsGood(t *testing.T) {
 	}
 }
 
+// TestCausesComeFirst: what keeps an alert back is evaluated, and so sent, before it.
+func TestCausesComeFirst(t *testing.T) {
+	at := map[string]int{}
+	for i, r := range allRules(t, Rules(Site{})) {
+		at[r.Alert] = i
+	}
+	pairs := 0
+	kept := regexp.MustCompile(`source_matchers: \['alertname = "(\w+)"'.*\n\s+target_matchers: \['alertname =~? "Sandkeeper\(?([A-Za-z|]+)\)?"`)
+	for _, m := range kept.FindAllStringSubmatch(Alertmanager(Site{}), -1) {
+		for _, name := range strings.Split(m[2], "|") {
+			if pairs++; at[m[1]] > at["Sandkeeper"+name] {
+				t.Errorf("%s is kept back by %s, which stands behind it", name, m[1])
+			}
+		}
+	}
+	if pairs < 20 {
+		t.Errorf("%d pairs of a cause and what it keeps back were seen", pairs)
+	}
+}
+
 // TestRunbookNames: each alert and each rule has its runbook, by its name.
 func TestRunbookNames(t *testing.T) {
 	for _, r := range allRules(t, Rules(Site{})) {

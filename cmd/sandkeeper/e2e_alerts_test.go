@@ -75,7 +75,7 @@ func newAlarmed(t *testing.T) *alarmed {
 }
 
 // beat lets workers send heartbeats for as long as the test lasts.
-func (a *alarmed) beat(ws []worker) {
+func (a *arena) beat(ws []worker) {
 	keys := make([]string, len(ws))
 	for i, w := range ws {
 		keys[i] = w.key

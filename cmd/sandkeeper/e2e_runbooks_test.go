@@ -57,6 +57,7 @@ func newNight(t *testing.T) *night {
 	a := newArena(t, settings{rules: "{orphan: {after: 30s, apart: 1s}}",
 		limits: "{per_pass: 100, share: 100%, breaker: 40%, per_hour: 1000}"})
 	n := &night{arena: a, ws: a.working(12), typed: map[string]bool{}}
+	a.beat(n.ws) // a loaded machine may take minutes for it
 	for range 8 {
 		n.stale = a.task(row{status: "assigned", created: time.Hour, updated: 4 * time.Minute})
 		a.box(n.stale, 4*time.Minute)
