@@ -33,13 +33,13 @@ var places = []place{
 	{pattern: ".", ours: []string{"reconcile"}},
 	{pattern: "cmd/*", ours: []string{"*", "*/*", "*/*/*"}},
 	// What the file says, for whoever runs: no verb, no page, and no database is opened.
-	{pattern: "cmd/sandkeeper/config", ours: []string{"reconcile", "store/tasks", "providers"},
+	{pattern: "cmd/sandkeeper/config", ours: []string{"reconcile", "store/tasks", "store/tasks/mapping", "providers"},
 		never: append(slices.Clone(pages), "github.com/spf13/cobra")},
 	// How a verb speaks: it knows nothing of what it shows.
 	{pattern: "cmd/sandkeeper/console", never: slices.Concat(effects, pages)},
 	// What the config names, opened: no verb.
 	{pattern: "cmd/sandkeeper/app", ours: []string{"cmd/sandkeeper/config", "cmd/sandkeeper/console",
-		"cmd/sandkeeper/telemetry", "reconcile", "reconcile/backtest", "reconcile/run", "store", "store/tasks",
+		"cmd/sandkeeper/telemetry", "reconcile", "reconcile/backtest", "reconcile/run", "store", "store/tasks", "store/tasks/mapping",
 		"store/ledger", "store/queue", "providers", "web/api", "web/serve", "alerts"},
 		never: []string{"github.com/spf13/cobra"}},
 	{pattern: "cmd/sandkeeper/app/webhooktest", never: databases},
@@ -51,9 +51,10 @@ var places = []place{
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none
 	// Pure: no context, no clock, no I/O.
 	{pattern: "reconcile/view", ours: []string{"reconcile"}, never: effects, not: impure},
-	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
-	{pattern: "reconcile/backtest", ours: []string{"reconcile", "reconcile/view", "reconcile/decide"}, never: effects, not: impure},
-	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/view", "reconcile/decide"}, never: effects},
+	{pattern: "reconcile/rules", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
+	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/view", "reconcile/rules"}, never: effects, not: impure},
+	{pattern: "reconcile/backtest", ours: []string{"reconcile", "reconcile/view", "reconcile/rules", "reconcile/decide"}, never: effects, not: impure},
+	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/view", "reconcile/rules", "reconcile/decide"}, never: effects},
 	{pattern: "reconcile/guards"}, // reads code, knows none
 	// Support for tests: a whole world around the passes.
 	{pattern: "reconcile/worldtest", ours: []string{"reconcile"}, never: effects},
@@ -71,8 +72,10 @@ var places = []place{
 		"reconcile/simtest/history", "reconcile/simtest/platform", "providers/simulated"}, never: databases},
 	{pattern: "store", never: append(slices.Clone(pages), "net/http")},
 	// What a database's tables are, and what they are taken for: it opens none.
-	{pattern: "store/tasks/propose", ours: []string{"reconcile", "store", "store/tasks"}, never: pages},
-	{pattern: "store/tasks", ours: []string{"reconcile", "store"}, never: pages},
+	{pattern: "store/tasks/propose", ours: []string{"reconcile", "store", "store/tasks", "store/tasks/mapping"}, never: pages},
+	{pattern: "store/tasks", ours: []string{"reconcile", "store", "store/tasks/mapping", "store/tasks/sqltext"}, never: pages},
+	{pattern: "store/tasks/mapping", ours: []string{"reconcile", "store", "store/tasks/sqltext"}, never: pages}, // data
+	{pattern: "store/tasks/sqltext", never: pages}, // texts, opens nothing
 	{pattern: "store/ledger", ours: []string{"reconcile", "store", "store/protocol"}, never: pages},
 	{pattern: "store/protocol", ours: []string{"reconcile"}, never: effects}, // decides as well
 	{pattern: "store/memory", ours: []string{"reconcile", "store/protocol"}, never: databases},

@@ -11,7 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store/tasks"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 func checkProvider(ctx context.Context, a *app.App, e providers.Entry) []reconcile.CheckResult {
@@ -71,7 +71,7 @@ func capabilities(can reconcile.Capabilities) string {
 
 // workerUnasked proposes the command for the worker of a preset's platform, where the entry has none.
 func workerUnasked(preset string, p reconcile.ProbePolicy, can reconcile.Capabilities) []reconcile.CheckResult {
-	command := tasks.WorkerCommand(preset)
+	command := mapping.WorkerCommand(preset)
 	if command == "" || p.Off || p.Worker != "" || can.NoProbe {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 )
 
 // A Proof is what a rule has to show: so few false positives, with [Confidence], over at least so many tasks.
@@ -122,7 +122,7 @@ func (t *tally) threshold(l *Life) time.Duration {
 		subject.Boxes = []reconcile.SeenSandbox{{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{
 			Provider: t.asIs.ProviderNames()[0]}}}}
 	}
-	return decide.Threshold(t.asIs, t.rule, &subject)
+	return rules.Threshold(t.asIs, t.rule, &subject)
 }
 
 // mostAsked is how many spans of a task are asked about, the longest first.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
@@ -78,7 +79,7 @@ func traits(v *view.View) []trait {
 	return []trait{
 		{"template", func(w *reconcile.Verdict) string { return w.Template }, (*reconcile.Subject).Template},
 		{"region", func(w *reconcile.Verdict) string { return w.Region },
-			func(s *reconcile.Subject) string { return subjectClass(s, "region") }},
+			func(s *reconcile.Subject) string { return rules.SubjectClass(s, "region") }},
 		{"worker version", func(w *reconcile.Verdict) string { return w.Worker },
 			func(s *reconcile.Subject) string { return s.Task.Worker }},
 	}

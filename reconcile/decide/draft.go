@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
@@ -123,7 +124,7 @@ func handled(step *reconcile.Action, open map[reconcile.StepKey]*reconcile.Actio
 
 // restraints are what the judgement, the mode and the rollout hold of a finding.
 func restraints(v *view.View, f *reconcile.Finding, s *reconcile.Subject) reconcile.HeldBy {
-	p := policy(v, f.Rule)
+	p := rules.PolicyOf(v, f.Rule)
 	//guard:plan-freezes harm
 	holds := slices.Clone(f.HeldBy)
 	//guard:plan-mode live

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
@@ -40,7 +41,7 @@ func stillHeld(v *view.View, out *Plan, incidents []reconcile.Incident) {
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]
 		holds := a.Incidents(&held)
-		if a.InQuarantine() && !a.NextAttempt.After(v.Now) && endsNothing(policy(v, a.Rule).Remedy) {
+		if a.InQuarantine() && !a.NextAttempt.After(v.Now) && endsNothing(rules.PolicyOf(v, a.Rule).Remedy) {
 			holds = append(holds, reconcile.HeldReported())
 		}
 		shown := func(s PlannedStep) bool { return s.ID == a.ID }
@@ -48,7 +49,7 @@ func stillHeld(v *view.View, out *Plan, incidents []reconcile.Incident) {
 			continue
 		}
 		out.Steps = append(out.Steps, PlannedStep{
-			Action: *a, Mode: policy(v, a.Rule).Mode, HeldBy: holds})
+			Action: *a, Mode: rules.PolicyOf(v, a.Rule).Mode, HeldBy: holds})
 	}
 }
 

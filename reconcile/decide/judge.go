@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
@@ -47,16 +46,16 @@ func Decide(v *view.View, s *reconcile.Subject) Decision {
 	var veto reconcile.Held
 	for i := range v.Rules {
 		r := v.Rules[i].Rule
-		find := finds[r.Name]
+		find := rules.Finds[r.Name]
 		if find == nil {
 			continue // it is about the whole fleet
 		}
 		out := find(v, s)
-		d.Look = d.Look || out.needsLookup
-		d.Probe = d.Probe || out.needsProbe
-		if !out.found {
-			if d.Kept == "" && out.suspect != "" {
-				d.Kept, d.KeptBy = out.suspect, r.Name
+		d.Look = d.Look || out.NeedsLookup
+		d.Probe = d.Probe || out.NeedsProbe
+		if !out.Found {
+			if d.Kept == "" && out.Suspect != "" {
+				d.Kept, d.KeptBy = out.Suspect, r.Name
 			}
 			continue
 		}
@@ -65,50 +64,37 @@ func Decide(v *view.View, s *reconcile.Subject) Decision {
 		if veto.Kind != "" && (remedy == reconcile.Fail || remedy == reconcile.Requeue) {
 			f.HeldBy = append(f.HeldBy, veto)
 		}
-		if out.veto {
+		if out.Veto {
 			veto = reconcile.Held{Kind: reconcile.HeldVeto, What: r.Name}
 		}
 		d.Findings = append(d.Findings, f)
 		d.Remedies = append(d.Remedies, remedy)
 		//guard:due-looked live
-		d.Look = d.Look || f.Due && remedy != reconcile.Report && unseen(v, s)
+		d.Look = d.Look || f.Due && remedy != reconcile.Report && rules.Unseen(v, s)
 	}
 	return d
 }
 
-// unseen reports whether a task may have a sandbox that this pass has not looked at: a remedy
-// for the task would leave it alone. Of a sandbox without a link the listing may have lost it.
-func unseen(v *view.View, s *reconcile.Subject) bool {
-	if s.LinkState == reconcile.LinkUnnamed && len(s.Boxes) == 1 {
-		_, looked := v.S.Lookups[s.Boxes[0].Ref]
-		return !looked
-	}
-	return s.Task != nil && slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool {
-		_, looked := v.S.Lookups[ref]
-		return !looked && !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.Ref == ref })
-	})
-}
-
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
 // and which freezes hold it.
-func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) (reconcile.Finding, reconcile.Remedy) {
-	for i := range out.evidence {
-		out.evidence[i].Fact = text.Clip(out.evidence[i].Fact, 1000)
+func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Result) (reconcile.Finding, reconcile.Remedy) {
+	for i := range out.Evidence {
+		out.Evidence[i].Fact = text.Clip(out.Evidence[i].Fact, 1000)
 	}
 	if s.Task != nil && s.Task.Trace != "" {
-		out.evidence = append(slices.Clip(out.evidence), reconcile.TraceEvidence(s.Task))
+		out.Evidence = append(slices.Clip(out.Evidence), reconcile.TraceEvidence(s.Task))
 	}
 	f := reconcile.Finding{
-		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.reason, 2000), Evidence: out.evidence,
-		HeldBy: out.holds,
+		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.Reason, 2000), Evidence: out.Evidence,
+		HeldBy: out.Holds,
 	}
-	if out.since > 0 {
-		f.Began = v.Now.Add(-out.since)
+	if out.Since > 0 {
+		f.Began = v.Now.Add(-out.Since)
 	}
 	if s.Task != nil {
 		f.Task = s.Task.ID
 	}
-	b := out.sandbox
+	b := out.Sandbox
 	if b == nil && len(s.Boxes) > 0 {
 		b = &s.Boxes[0]
 	}
@@ -121,13 +107,13 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 	sight(v, &f, r, s)
 	//guard:sightings P6
 	//guard:missing-ripe P3
-	f.Due = out.due || out.sightings > 0 && f.Sightings >= out.sightings && !out.notYet && ripe(v, &f, r, s)
-	f.HeldBy = f.HeldBy.With(freezes(v, r, s, out.conclusive)...)
+	f.Due = out.Due || out.Sightings > 0 && f.Sightings >= out.Sightings && !out.NotYet && ripe(v, &f, r, s)
+	f.HeldBy = f.HeldBy.With(freezes(v, r, s, out.Conclusive)...)
 	//guard:unmapped-status harm
 	f.HeldBy = append(f.HeldBy, meaningless(v, s)...)
 	remedy := v.P.Rules[r.Name].Remedy
 	//guard:report-only harm
-	if out.report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop {
+	if out.Report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop {
 		remedy = reconcile.Report
 	}
 	if why := stoppedAlready(b, remedy); why != "" {
@@ -140,7 +126,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out result) 
 		remedy = reconcile.Report
 	}
 	if remedy != reconcile.Report {
-		f.HeldBy = append(f.HeldBy, doubts(s, out.sandbox, remedy)...)
+		f.HeldBy = append(f.HeldBy, doubts(s, out.Sandbox, remedy)...)
 	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
@@ -208,7 +194,7 @@ func anothersBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, r
 	if !endsSandbox(remedy) || b == nil || s.LinkState != reconcile.LinkLive {
 		return ""
 	}
-	return usedBy(v, s.Task, b)
+	return rules.UsedBy(v, s.Task, b)
 }
 
 // endsSandbox reports whether the remedy takes a sandbox from whoever may work in it: for good, or until it is started
@@ -231,7 +217,7 @@ func stoppedAlready(b *reconcile.SeenSandbox, remedy reconcile.Remedy) string {
 
 // ripe is the part of a threshold that counts from the first sighting.
 func ripe(v *view.View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) bool {
-	return !r.FromSighting || v.Now.Sub(f.FirstSeen) >= threshold(v, r.Name, s)
+	return !r.FromSighting || v.Now.Sub(f.FirstSeen) >= rules.After(v, r.Name, s)
 }
 
 // sight counts the look. A sighting counts when the one before it is far enough back, and
@@ -323,65 +309,6 @@ func freezes(v *view.View, r *reconcile.Rule, s *reconcile.Subject, conclusive b
 	return holds
 }
 
-// threshold is the rule's threshold for the subject: the first override whose class
-// matches, else the rule's own.
-func threshold(v *view.View, rule string, s *reconcile.Subject) time.Duration {
-	return thresholdOf(policy(v, rule), s)
-}
-
-// Threshold is the rule's threshold for a subject under a policy.
-func Threshold(p *reconcile.Policy, rule string, s *reconcile.Subject) time.Duration {
-	settings := p.Rules[rule]
-	return thresholdOf(&settings, s)
-}
-
-func thresholdOf(p *reconcile.RulePolicy, s *reconcile.Subject) time.Duration {
-	for _, o := range p.Overrides {
-		//guard:class-threshold harm
-		if subjectInClass(s, o.When) {
-			return o.After
-		}
-	}
-	return p.After
-}
-
-// policy is the settings of a rule, without a copy: rules ask for it on each subject.
-func policy(v *view.View, rule string) *reconcile.RulePolicy {
-	for i := range v.Rules {
-		if v.Rules[i].Name == rule {
-			return &v.Rules[i].Policy
-		}
-	}
-	p := v.P.Rules[rule]
-	return &p
-}
-
-func subjectInClass(s *reconcile.Subject, when map[string]string) bool {
-	for key, want := range when {
-		if subjectClass(s, key) != want {
-			return false
-		}
-	}
-	return len(when) > 0
-}
-
-func subjectClass(s *reconcile.Subject, key string) string {
-	column, isColumn := strings.CutPrefix(key, "task.")
-	switch {
-	case isColumn && s.Task != nil:
-		return s.Task.Attrs[column]
-	case key == "template":
-		return s.Template()
-	case key == "provider":
-		return s.Provider()
-	case key == reconcile.ClassHour && s.Task != nil:
-		return reconcile.HourPart(s.Task.CreatedAt)
-	case key == "region" && len(s.Boxes) > 0:
-		return s.Boxes[0].Region
-	}
-	return ""
-}
-
 // resolved are the open findings that were not seen again although they could have been:
 // a source that is not trusted, or a quick pass, resolves nothing that it cannot see.
 func resolved(v *view.View, j *Judgement) []reconcile.FindingKey {
@@ -415,7 +342,7 @@ func couldSee(v *view.View, f reconcile.Finding, judged map[string]bool) bool {
 		return false
 	}
 	r := reconcile.RuleNamed(f.Rule)
-	if finds[r.Name] == nil {
+	if rules.Finds[r.Name] == nil {
 		return v.S.Kind == reconcile.Full && measured(v, f) // templates, clocks and quotas are looked at by full passes
 	}
 	if v.S.Kind != reconcile.Full && (r.FullOnly || !judged[f.Subject]) {

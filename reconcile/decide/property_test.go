@@ -266,7 +266,7 @@ func (c *check) row(s *PlannedStep, d *Decision) {
 		c.t.Errorf("%s of task %s by %s, %s after its life sign", s.Step, s.Task, s.Rule, t.AsOf.Sub(t.LastSeen()))
 	}
 	vetoed := slices.ContainsFunc(d.Findings, func(f reconcile.Finding) bool { return f.Rule == "finished-unrecorded" })
-	if vetoed && t.AsOf.Sub(t.Events.Finished) < recordLeast {
+	if vetoed && t.AsOf.Sub(t.Events.Finished) < time.Hour {
 		c.t.Errorf("%s of task %s, whose worker finished a moment ago", s.Step, s.Task)
 	}
 	if s.Step == reconcile.StepRequeue && (!t.Retries || t.Attempts >= t.MaxAttempts) {

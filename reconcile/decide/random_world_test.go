@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 	"github.com/sandkeeper/sandkeeper/test/raced"
 )
@@ -41,7 +42,7 @@ type randomWorld struct {
 func worldOf(t testing.TB, seed uint64) *randomWorld {
 	t.Helper()
 	r := &randomWorld{Rand: rand.New(rand.NewPCG(seed, 1))}
-	r.policy()
+	r.PolicyOf()
 	for i := range r.IntN(9) {
 		r.task(fmt.Sprintf("t%d", i))
 	}
@@ -74,7 +75,7 @@ func (r *randomWorld) age() string {
 	return r.one("-1h", "0s", "5s", "31s", "91s", "3m", "11m", "2h", "50h")
 }
 
-func (r *randomWorld) policy() {
+func (r *randomWorld) PolicyOf() {
 	r.add("provider daytona id=%s exclusive=%s required=%s endsatrest=%s", r.one("no", "no", "yes"),
 		r.one("yes", "yes", "no"), r.one("yes", "yes", "no"), r.one("yes", "yes", "no"))
 	r.add("provider e2b label=%s named=%s", r.one("yes", "yes", "no"), r.one("yes", "no"))
@@ -82,7 +83,7 @@ func (r *randomWorld) policy() {
 	r.add("spent %s", r.one("0", "0", "1", "199"))
 	for i := range reconcile.Rules {
 		rule := &reconcile.Rules[i]
-		if finds[rule.Name] == nil {
+		if rules.Finds[rule.Name] == nil {
 			continue // it is about the whole fleet
 		}
 		if mode := r.one("", "", "", "observe", "off"); mode != "" {

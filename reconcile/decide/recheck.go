@@ -2,6 +2,7 @@ package decide
 
 import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
@@ -35,7 +36,7 @@ func (o *Recheck) Judge(a *reconcile.Action) {
 			continue
 		}
 		//guard:again-unproven live
-		if FindingSilent(f) {
+		if rules.FindingSilent(f) {
 			o.Kept = f.HeldBy.String()
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
@@ -139,7 +140,7 @@ func NoRequeue(v *view.View, s *reconcile.Subject) string {
 	if !s.Task.Retries || s.Task.Attempts >= s.Task.MaxAttempts {
 		return "no attempts are left"
 	}
-	if n, loops := attemptsEnded(v, s); loops {
+	if n, loops := rules.AttemptsEnded(v, s); loops {
 		return fmt.Sprintf("it loops: %d attempts ended without success recently", n)
 	}
 	cause, _ := v.Cause(s)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
@@ -27,6 +28,13 @@ type RuleAnswer struct {
 	Why  string         // with the numbers that decided it
 }
 
+// fleetAnswers has what each row that is about the whole fleet has to do with one subject.
+var fleetAnswers = map[string]func(*view.View, *Judgement, *Decision) (says, why string){
+	"template-unusable": templateAnswer,
+	"systemic":          systemicAnswer,
+	"capacity":          capacityAnswer,
+}
+
 // Results are what every rule says of a subject that was decided on, in the order of the
 // design. The rules are run once more and tell why, so that a pass does not pay for the words.
 func (j *Judgement) Results(d *Decision) []RuleAnswer {
@@ -35,7 +43,7 @@ func (j *Judgement) Results(d *Decision) []RuleAnswer {
 	out := make([]RuleAnswer, 0, len(reconcile.RuleNames))
 	for _, name := range reconcile.RuleNames {
 		a := RuleAnswer{Rule: name, Mode: v.P.Rules[name].Mode}
-		find := finds[name]
+		find := rules.Finds[name]
 		switch {
 		case !v.Judges(name):
 			a.Says, a.Why = SaysOff, "the rule is off"
@@ -56,29 +64,18 @@ func answerOf(v *view.View, rule string, d *Decision) (says, why string) {
 	if kept, _ := v.Quarantined(d.Subject); kept != "" {
 		return SaysKept, kept
 	}
-	out := finds[rule](v, d.Subject)
+	out := rules.Finds[rule](v, d.Subject)
 	switch {
-	case out.found:
+	case out.Found:
 		i := slices.IndexFunc(d.Findings, func(f reconcile.Finding) bool { return f.Rule == rule })
 		if i < 0 {
-			return SaysFound, out.reason
+			return SaysFound, out.Reason
 		}
-		return foundWords(v, &d.Findings[i], out.sightings)
-	case out.suspect != "":
-		return SaysKept, reconcile.Joined(out.suspect, out.wants())
+		return foundWords(v, &d.Findings[i], out.Sightings)
+	case out.Suspect != "":
+		return SaysKept, reconcile.Joined(out.Suspect, out.Wants())
 	}
-	return SaysHealthy, reconcile.FirstOf(out.healthy, "nothing of the kind was seen")
-}
-
-// wants says what the rule still wants to see.
-func (a *result) wants() string {
-	switch {
-	case a.needsLookup:
-		return "a direct look has to settle it"
-	case a.needsProbe:
-		return "a probe has to settle it"
-	}
-	return ""
+	return SaysHealthy, reconcile.FirstOf(out.Healthy, "nothing of the kind was seen")
 }
 
 func foundWords(v *view.View, f *reconcile.Finding, sightings int) (says, why string) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
@@ -82,10 +83,10 @@ func unfound(d *Decision) string {
 	return "healthy"
 }
 
-// TestRuleTable: what finds and the rows of the table belong together, and each row is whole.
+// TestRuleTable: what rules.Finds and the rows of the table belong together, and each row is whole.
 func TestRuleTable(t *testing.T) {
-	if len(finds)+len(fleetAnswers) != len(reconcile.Rules) {
-		t.Errorf("%d rows of subjects and %d of the fleet have a function, of %d rows", len(finds), len(fleetAnswers), len(reconcile.Rules))
+	if len(rules.Finds)+len(fleetAnswers) != len(reconcile.Rules) {
+		t.Errorf("%d rows of subjects and %d of the fleet have a function, of %d rows", len(rules.Finds), len(fleetAnswers), len(reconcile.Rules))
 	}
 	seen := map[string]bool{}
 	for i := range reconcile.Rules {
@@ -94,7 +95,7 @@ func TestRuleTable(t *testing.T) {
 			t.Errorf("rule %s has two rows", r.Name)
 		}
 		seen[r.Name] = true
-		if finds[r.Name] == nil && r.Family != reconcile.Fleet || fleetAnswers[r.Name] == nil && r.Family == reconcile.Fleet {
+		if rules.Finds[r.Name] == nil && r.Family != reconcile.Fleet || fleetAnswers[r.Name] == nil && r.Family == reconcile.Fleet {
 			t.Errorf("rule %s has no function that belongs to its family", r.Name)
 		}
 		if r.Means == "" || len(r.Remedies) == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
@@ -178,7 +179,7 @@ func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.
 // taskKeptAlive says that the row asks to keep the sandbox for longer by now.
 func taskKeptAlive(v *view.View, t *reconcile.Task, a *reconcile.Action) string {
 	//guard:later-kept-alive harm
-	if kept := keptUntil(v, t); reconcile.RuleNamed(a.Rule).KeptAlive && t.AsOf.Before(kept) {
+	if kept := rules.KeptUntil(v, t); reconcile.RuleNamed(a.Rule).KeptAlive && t.AsOf.Before(kept) {
 		return "the row keeps it alive until " + text.Time(kept)
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
@@ -446,7 +447,7 @@ func TestFreezesHold(t *testing.T) {
 			s := &reconcile.Subject{ID: "task:t1", Task: &reconcile.Task{ID: "t1"}, Boxes: []reconcile.SeenSandbox{{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}}}}}
 			var got []string
 			for i := range reconcile.Rules {
-				if finds[reconcile.Rules[i].Name] == nil {
+				if rules.Finds[reconcile.Rules[i].Name] == nil {
 					continue // it is about the whole fleet
 				}
 				if len(freezes(v, &reconcile.Rules[i], s, false)) > 0 {

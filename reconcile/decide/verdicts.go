@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
@@ -131,7 +132,7 @@ func patience(v *view.View, rule string, s *reconcile.Subject) time.Duration {
 	if reconcile.RuleNamed(rule).Authoritative {
 		return 0
 	}
-	return threshold(v, rule, s)
+	return rules.After(v, rule, s)
 }
 
 // price is what the sandbox has cost, and costs on while it is there.

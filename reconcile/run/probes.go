@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
@@ -78,7 +79,7 @@ type candidate struct {
 // not probed for longest.
 func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.Sandbox {
 	var list, others []candidate
-	targets, beside := r.targets(), decide.WithoutEvidenceOfLife(r.view, name)
+	targets, beside := r.targets(), rules.WithoutEvidenceOfLife(r.view, name)
 	for i := range r.result.Judged.Decisions {
 		d := &r.result.Judged.Decisions[i]
 		for _, b := range d.Subject.Boxes {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // marks is what rows are searched by that carry a mark of ours.
@@ -112,7 +113,7 @@ func inlined(sql, reason string) string {
 		b.WriteString(sql[:at])
 		sql = sql[at:]
 		n := 1
-		switch rest, ours := strings.CutPrefix(sql, words["reason"]); {
+		switch rest, ours := strings.CutPrefix(sql, sqltext.Words["reason"]); {
 		case ours:
 			b.WriteString(store.Literal(reason) + "::text")
 			sql, n = rest, 0

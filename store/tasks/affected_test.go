@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // TestRunAgainOnOmoiOS runs what victims prints on the platform's own table: only rows that
@@ -36,7 +37,7 @@ func TestRunAgainOnOmoiOS(t *testing.T) {
 		}
 		ids[name] = id
 	}
-	c, err := Compile(Mapping{Preset: "omoios"}.WithPreset())
+	c, err := Compile(mapping.Mapping{Preset: "omoios"}.WithPreset())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,12 +71,12 @@ func TestRunAgainOnOmoiOS(t *testing.T) {
 
 // TestRunAgainIsQuoted: whatever a platform's ids, names and expressions look like.
 func TestRunAgainIsQuoted(t *testing.T) {
-	m := Mapping{
+	m := mapping.Mapping{
 		Preset: "none", Table: `odd."ta""sks"`,
 		Columns:  map[string]string{"id": "Id", "status": "status", "error": "why"},
 		Statuses: map[string][]string{"pending": {"to do"}, "running": {"on"}, "failed": {"it's over"}},
-		Fail:     RowChange{Status: "it's over", Set: map[string]string{"why": "@reason"}},
-		Requeue:  RowChange{Status: "to do", Set: map[string]string{"why": `concat('@reason ''is'' ', @reason, "@reason")`}},
+		Fail:     mapping.RowChange{Status: "it's over", Set: map[string]string{"why": "@reason"}},
+		Requeue:  mapping.RowChange{Status: "to do", Set: map[string]string{"why": `concat('@reason ''is'' ', @reason, "@reason")`}},
 	}
 	c, err := Compile(m.WithPreset())
 	if err != nil {
@@ -94,7 +95,7 @@ func TestRunAgainIsQuoted(t *testing.T) {
 
 // TestRunAgainWithoutRequeue only reads, and says why.
 func TestRunAgainWithoutRequeue(t *testing.T) {
-	c, err := Compile(Mapping{Preset: "coding-agent"}.WithPreset())
+	c, err := Compile(mapping.Mapping{Preset: "coding-agent"}.WithPreset())
 	if err != nil {
 		t.Fatal(err)
 	}

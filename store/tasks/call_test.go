@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // A platform is an API that changes rows.
@@ -28,10 +29,10 @@ func (p *platform) Call(_ context.Context, call Call) error {
 // calledWorld is a platform that fails its tasks itself, with one running task.
 func calledWorld(t *testing.T) (*world, *platform) {
 	t.Helper()
-	w := newWorld(t, "CREATE TABLE jobs (id text PRIMARY KEY, status text, beat timestamptz)", Mapping{
+	w := newWorld(t, "CREATE TABLE jobs (id text PRIMARY KEY, status text, beat timestamptz)", mapping.Mapping{
 		Table: "public.jobs", Columns: map[string]string{"id": "id", "status": "status", "heartbeat_at": "beat"},
 		Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}, "completed": {"done"}},
-		Fail:     RowChange{Call: true}, Requeue: RowChange{None: true},
+		Fail:     mapping.RowChange{Call: true}, Requeue: mapping.RowChange{None: true},
 	})
 	w.exec("INSERT INTO jobs VALUES ('a', 'running', now() - interval '1 hour')")
 	p := &platform{}
@@ -102,13 +103,13 @@ func TestFailByCallIsLater(t *testing.T) {
 
 // TestCallIsAlone: what a call does is all that is done.
 func TestCallIsAlone(t *testing.T) {
-	m := Mapping{Table: "public.jobs", Columns: map[string]string{"id": "id", "status": "status"},
+	m := mapping.Mapping{Table: "public.jobs", Columns: map[string]string{"id": "id", "status": "status"},
 		Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
-		Fail:     RowChange{Call: true, Status: "failed", Set: map[string]string{"status": "@reason"}}}
+		Fail:     mapping.RowChange{Call: true, Status: "failed", Set: map[string]string{"status": "@reason"}}}
 	if _, err := Compile(m); err == nil || !strings.Contains(err.Error(), "tasks.fail.call: is given together with") {
 		t.Errorf("Compile of a call and a write = %v, want an error", err)
 	}
-	m.Preset, m.Fail = "coder", RowChange{Call: true}
+	m.Preset, m.Fail = "coder", mapping.RowChange{Call: true}
 	if c, err := Compile(m.WithPreset()); err != nil || len(c.calls) != 1 || len(c.changes) != 0 {
 		t.Errorf("Compile of a call over a preset that only reads = %+v, %v; want one call", c, err)
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A catalog is what the database says of the mapped columns. Statements depend on it, so
@@ -142,7 +144,7 @@ func describe(ctx context.Context, tx pgx.Tx, from string, columns map[string]st
 // oneValue puts an expression where the server takes none that returns a set: in a select
 // list it would make more rows of one, or none, and a row that is hidden looks gone.
 func oneValue(sql string) string {
-	if inParentheses(sql) {
+	if sqltext.InParentheses(sql) {
 		return "CASE WHEN true THEN " + sql + " END"
 	}
 	return sql

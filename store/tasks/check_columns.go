@@ -13,17 +13,19 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // columns looks at each mapped column by itself, so that one mistake does not hide the
 // next, and then at the statements as a whole.
 func (c *check) columns(ctx context.Context) bool {
 	before := len(c.lines)
-	c.columnsOf(ctx, checked{key: "tasks.columns.", fields: taskFields, table: c.plan.from.SQL,
+	c.columnsOf(ctx, checked{key: "tasks.columns.", fields: mapping.TaskFields, table: c.plan.from.SQL,
 		columns: c.plan.columns, plain: c.plan.plain, query: c.plan.from.apart})
 	c.setColumnsOf(ctx)
 	if e := c.plan.events; e != nil {
-		c.columnsOf(ctx, checked{key: "events.columns.", fields: eventFields, table: e.source, alias: " AS e",
+		c.columnsOf(ctx, checked{key: "events.columns.", fields: mapping.EventFields, table: e.source, alias: " AS e",
 			columns: e.columns, plain: e.plain, query: e.source != e.table})
 	}
 	if len(c.lines) > before || !c.fits(ctx) {
@@ -40,7 +42,7 @@ func (c *check) columns(ctx context.Context) bool {
 // A checked is a table with what is mapped of it.
 type checked struct {
 	key, table, alias string
-	fields            []field
+	fields            []mapping.Field
 	columns, plain    map[string]string
 	query             bool // the table is a query, or a view
 }
@@ -53,12 +55,12 @@ func (c *check) columnsOf(ctx context.Context, m checked) {
 		known = c.known(ctx, m.table)
 	}
 	for _, f := range m.fields {
-		sql, mapped := m.columns[f.name]
+		sql, mapped := m.columns[f.Name]
 		if !mapped {
 			continue
 		}
-		if name, plain := m.plain[f.name]; plain && !slices.Contains(known, name) {
-			c.bad(m.key+f.name, fmt.Sprintf("%s has no column %q", m.table, name), text.Unknown(name, known))
+		if name, plain := m.plain[f.Name]; plain && !slices.Contains(known, name) {
+			c.bad(m.key+f.Name, fmt.Sprintf("%s has no column %q", m.table, name), text.Unknown(name, known))
 			continue
 		}
 		c.typeOf(ctx, m, f, sql)
@@ -94,33 +96,33 @@ func (c *check) given(ctx context.Context, m checked) (columns []string) {
 	return columns
 }
 
-func (c *check) typeOf(ctx context.Context, m checked, f field, sql string) {
+func (c *check) typeOf(ctx context.Context, m checked, f mapping.Field, sql string) {
 	var t columnType
-	read := c.step(ctx, m.key+f.name, func(tx pgx.Tx, _ time.Time) error {
-		types, err := describe(ctx, tx, m.table+m.alias, map[string]string{f.name: sql})
-		t = types[f.name]
+	read := c.step(ctx, m.key+f.Name, func(tx pgx.Tx, _ time.Time) error {
+		types, err := describe(ctx, tx, m.table+m.alias, map[string]string{f.Name: sql})
+		t = types[f.Name]
 		return err
 	})
 	if !read {
 		return
 	}
 	if fix := misfit(f, t, sql); fix != "" {
-		c.bad(m.key+f.name, fmt.Sprintf("%s is %s, which does not fit", sql, t.name), fix)
+		c.bad(m.key+f.Name, fmt.Sprintf("%s is %s, which does not fit", sql, t.name), fix)
 	}
 }
 
 // misfit is what to write instead when a type does not fit the field, "" when it does.
-func misfit(f field, t columnType, sql string) string {
+func misfit(f mapping.Field, t columnType, sql string) string {
 	switch {
-	case f.name == "id" && !t.keyed() && !t.text():
+	case f.Name == "id" && !t.keyed() && !t.text():
 		return "ids are uuid, bigint, integer, text or varchar"
-	case f.name == "data" && !t.text() && t.oid != pgtype.JSONOID && t.oid != pgtype.JSONBOID:
+	case f.Name == "data" && !t.text() && t.oid != pgtype.JSONOID && t.oid != pgtype.JSONBOID:
 		return "the data of an event is jsonb, json or text"
-	case f.kind == moment && !t.moment():
+	case f.Kind == mapping.Moment && !t.moment():
 		return "a time is needed: timestamptz, timestamp or date, or an expression like (to_timestamp(" + sql + "))"
-	case f.kind == span && t.oid != pgtype.IntervalOID:
+	case f.Kind == mapping.Span && t.oid != pgtype.IntervalOID:
 		return "an interval is needed: an expression like (" + sql + " * interval '1 second')"
-	case f.kind == number && !t.integer():
+	case f.Kind == mapping.Number && !t.integer():
 		return "an integer is needed: an expression like (" + sql + "::integer)"
 	}
 	return ""
@@ -225,7 +227,7 @@ func (c *check) once(ctx context.Context) {
 	default:
 		c.ok("tasks.from", "has each live task once")
 	}
-	if key, problem := identifier(c.plan.key); c.plan.key != "" && problem == "" && len(key) == 1 {
+	if key, problem := sqltext.Identifier(c.plan.key); c.plan.key != "" && problem == "" && len(key) == 1 {
 		c.unique(ctx, "tasks.key", key[0])
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // TestCheckNamesOtherTables: a role that may write to what no repair needs is warned of, by table and number; one with
@@ -26,7 +27,7 @@ func TestCheckNamesOtherTables(t *testing.T) {
 			"may write to 4 that no repair needs: billing.cards, projects, specs and others", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := Mapping{Preset: "omoios"}
+			m := mapping.Mapping{Preset: "omoios"}
 			m.Events.Write = c.write
 			w := newWorld(t, pgtest.OmoiOS+more, m)
 			w.pool = pgtest.AsRole(t, w.pool, c.grants)

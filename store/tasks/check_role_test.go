@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 const granted = `GRANT SELECT ON tasks, sandbox_events, tickets, projects, specs TO %[1]s;
@@ -21,7 +22,7 @@ const guardOfTasks = `CREATE FUNCTION refuses() RETURNS trigger LANGUAGE plpgsql
 // TestCheckOfTheRole: what the role may do beyond need, and what keeps it from tasks that are
 // over. Neither makes a check fail.
 func TestCheckOfTheRole(t *testing.T) {
-	keeps := "'pending', 'assigned', 'claiming', 'running', 'failed', '" + strings.Join(omoiosValidating, "', '") + "'"
+	keeps := "'pending', 'assigned', 'claiming', 'running', 'failed', '" + strings.Join(mapping.OmoiosValidating, "', '") + "'"
 	trigger := func(statuses string) string { return strings.ReplaceAll(guardOfTasks, "STATUSES", statuses) }
 	for name, c := range map[string]struct{ grants, sql, role, terminal string }{
 		"what it needs": {granted, "", "nothing else", "of our own statement alone"},
@@ -36,10 +37,10 @@ func TestCheckOfTheRole(t *testing.T) {
 		"a trigger too wide":    {granted, trigger(keeps + ", 'cancelled'"), "nothing else", `takes "cancelled" for a live status`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, pgtest.OmoiOS+c.sql, Mapping{Preset: "omoios"})
+			w := newWorld(t, pgtest.OmoiOS+c.sql, mapping.Mapping{Preset: "omoios"})
 			w.pool = pgtest.AsRole(t, w.pool, c.grants)
 			got := map[string]string{}
-			for _, line := range w.open(Mapping{Preset: "omoios"}).Check(t.Context()) {
+			for _, line := range w.open(mapping.Mapping{Preset: "omoios"}).Check(t.Context()) {
 				if !line.OK {
 					t.Errorf("%s fails: %s", line.What, line.Said)
 				}
@@ -70,9 +71,9 @@ func TestCheckOfTheWayToTheLedger(t *testing.T) {
 		"one login for both, a trigger": {ledger, reaches, "by a trigger that our writes run: nice (function of ", "another login"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, pgtest.OmoiOS+c.sql, Mapping{Preset: "omoios"})
+			w := newWorld(t, pgtest.OmoiOS+c.sql, mapping.Mapping{Preset: "omoios"})
 			w.pool = pgtest.AsRole(t, w.pool, c.grants)
-			for _, line := range w.open(Mapping{Preset: "omoios"}).Check(t.Context()) {
+			for _, line := range w.open(mapping.Mapping{Preset: "omoios"}).Check(t.Context()) {
 				if line.What == "ledger" && (!line.OK || !strings.Contains(line.Said, c.says) || !strings.Contains(line.Fix, c.fix) ||
 					(c.fix == "") != (line.Fix == "")) {
 					t.Errorf("ledger: %+v", line)
@@ -92,7 +93,7 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 	w := omoiosWorld(t)
 	admin := w.pool
 	w.pool = pgtest.AsRole(t, admin, granted)
-	w.tasks = w.open(Mapping{Preset: "omoios"})
+	w.tasks = w.open(mapping.Mapping{Preset: "omoios"})
 	role := w.pool.Config().ConnConfig.User
 	if _, err := admin.Exec(t.Context(), strings.ReplaceAll(string(text), "sandkeeper_keeper", role)); err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ func TestRestoreUnderTheTrigger(t *testing.T) {
 
 // TestCheckOfThePath: who else may create where the login would look names up is named, and nothing is looked up there.
 func TestCheckOfThePath(t *testing.T) {
-	w := newWorld(t, pgtest.OmoiOS+pgtest.OmoiOSProgram, Mapping{Preset: "omoios"})
+	w := newWorld(t, pgtest.OmoiOS+pgtest.OmoiOSProgram, mapping.Mapping{Preset: "omoios"})
 	said := func() string {
 		for _, line := range w.tasks.Check(t.Context()) {
 			if line.What == "search path" {
@@ -132,13 +133,13 @@ func TestCheckOfThePath(t *testing.T) {
 	if got := said(); !strings.Contains(got, "everybody in public") {
 		t.Errorf("of a schema for everybody: %q", got)
 	}
-	_, err := w.open(Mapping{Preset: "omoios", Table: "tasks"}).Live(t.Context())
+	_, err := w.open(mapping.Mapping{Preset: "omoios", Table: "tasks"}).Live(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "not looked up: everybody in public; name it with its schema") {
 		t.Errorf("read of a table without its schema: %v, want who may create there and the fix", err)
 	}
 	w.pool.Close()
 	w.pool = open(t, w.dsn+"&search_path=pg_catalog")
-	w.tasks = w.open(Mapping{Preset: "omoios", Table: "public.tasks", Events: EventMapping{Table: "public.sandbox_events"}})
+	w.tasks = w.open(mapping.Mapping{Preset: "omoios", Table: "public.tasks", Events: mapping.EventMapping{Table: "public.sandbox_events"}})
 	if got := said(); !strings.Contains(got, "nobody else") {
 		t.Errorf("of a login that does not look there: %q", got)
 	}
@@ -154,10 +155,10 @@ func TestNothingOfOthersIsCalled(t *testing.T) {
 			"&search_path=other,public"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := Mapping{Table: "public.jobs", Where: "(worker = status) IS NOT NULL",
+			m := mapping.Mapping{Table: "public.jobs", Where: "(worker = status) IS NOT NULL",
 				Columns:  map[string]string{"id": "id", "status": "status", "error": "note"},
 				Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
-				Fail:     RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}}
+				Fail:     mapping.RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}}
 			w := newWorld(t, `CREATE TABLE jobs (id varchar PRIMARY KEY, status varchar, note text, worker varchar);
 				INSERT INTO jobs VALUES ('a', 'running', '', 'x'); CREATE SCHEMA other`, m)
 			mallory := pgtest.AsRole(t, w.pool, "GRANT SELECT ON jobs TO %[1]s")

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // bad are the lines that are not in order, as text.
@@ -50,17 +51,17 @@ func TestCheckOfAGoodDatabase(t *testing.T) {
 
 // TestCheckFinds breaks one thing and wants its line, with the fix, and no other.
 func TestCheckFinds(t *testing.T) {
-	type events = EventMapping
+	type events = mapping.EventMapping
 	cases := map[string]struct {
 		sql     string
-		mapping Mapping
+		mapping mapping.Mapping
 		want    []string
 	}{
-		"a typo in a column": {"", Mapping{Columns: map[string]string{"started_at": "startd_at"}},
+		"a typo in a column": {"", mapping.Mapping{Columns: map[string]string{"started_at": "startd_at"}},
 			[]string{`tasks.columns.started_at: "public"."tasks" has no column "startd_at"; did you mean "started_at"?`}},
 		"two typos": {
 			"",
-			Mapping{
+			mapping.Mapping{
 				Columns: map[string]string{"started_at": "startd_at"},
 				Events:  events{Columns: map[string]string{"type": "event_typ"}},
 			},
@@ -68,120 +69,120 @@ func TestCheckFinds(t *testing.T) {
 		},
 		"a typo in an expression": {
 			"",
-			Mapping{Columns: map[string]string{"template": "(task_tpe || '')"}},
+			mapping.Mapping{Columns: map[string]string{"template": "(task_tpe || '')"}},
 			[]string{"tasks.columns.template", "task_tpe"},
 		},
 		"a typo in fail.set": {
 			"",
-			Mapping{Fail: RowChange{Set: map[string]string{"completd_at": "@now"}}},
+			mapping.Mapping{Fail: mapping.RowChange{Set: map[string]string{"completd_at": "@now"}}},
 			[]string{"tasks.fail.set.completd_at", "did you mean \"completed_at\"?"},
 		},
-		"a typo in where": {"", Mapping{Where: "task_typ = 'a'"}, []string{"tasks.where", "task_typ"}},
+		"a typo in where": {"", mapping.Mapping{Where: "task_typ = 'a'"}, []string{"tasks.where", "task_typ"}},
 		"a typo in the table": {
 			"",
-			Mapping{Table: "public.task"},
+			mapping.Mapping{Table: "public.task"},
 			[]string{"tasks.table", "did you mean \"tasks\"?"},
 		},
 		"a table of another schema": {
 			"",
-			Mapping{Table: "jobs.nothing_like_it"},
+			mapping.Mapping{Table: "jobs.nothing_like_it"},
 			[]string{"tasks.table", "does not exist"},
 		},
 		"a view": {
 			"CREATE VIEW seen AS SELECT * FROM tasks",
-			Mapping{Table: "seen"},
+			mapping.Mapping{Table: "seen"},
 			[]string{"is not a table", "map the table behind it"},
 		},
 		"a timeout that is a number": {
 			"",
-			Mapping{Columns: map[string]string{"timeout": "timeout_seconds"}},
+			mapping.Mapping{Columns: map[string]string{"timeout": "timeout_seconds"}},
 			[]string{"tasks.columns.timeout", "interval '1 second'"},
 		},
 		"a clock that is a number": {
 			"",
-			Mapping{Columns: map[string]string{"assigned_at": "retry_count"}},
+			mapping.Mapping{Columns: map[string]string{"assigned_at": "retry_count"}},
 			[]string{"tasks.columns.assigned_at", "to_timestamp"},
 		},
 		"attempts that are text": {
 			"",
-			Mapping{Columns: map[string]string{"attempts": "status"}},
+			mapping.Mapping{Columns: map[string]string{"attempts": "status"}},
 			[]string{"tasks.columns.attempts", "an integer is needed"},
 		},
 		"a value of another type": {
 			"",
-			Mapping{Fail: RowChange{Set: map[string]string{"retry_count": "@reason"}}},
+			mapping.Mapping{Fail: mapping.RowChange{Set: map[string]string{"retry_count": "@reason"}}},
 			[]string{"tasks.fail: "},
 		},
 		"a status that nobody mapped": {
 			"INSERT INTO program.tasks (status) VALUES ('paused'), ('running')",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{"tasks.statuses", "paused"},
 		},
 		"the same without an index": {
 			"DROP INDEX tasks_status_idx; INSERT INTO program.tasks (status) VALUES ('paused')",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{"paused", "CREATE INDEX"},
 		},
 		"a state that nobody knows": {
 			"INSERT INTO program.tasks (status) VALUES ('x')",
-			Mapping{Columns: map[string]string{"state": "('lost')"}},
+			mapping.Mapping{Columns: map[string]string{"state": "('lost')"}},
 			[]string{"tasks.columns.state", "lost"},
 		},
 		"no index on the status": {
 			"DROP INDEX tasks_status_idx",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{`CREATE INDEX CONCURRENTLY ON "public"."tasks" ("status")`},
 		},
 		"no index on the events": {
 			"DROP INDEX sandbox_events_sandbox_id_idx",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{`CREATE INDEX CONCURRENTLY ON "public"."sandbox_events" ("sandbox_id")`},
 		},
 		"only a partial index": {
 			"DROP INDEX tasks_status_idx; CREATE INDEX ON tasks (status) WHERE status = 'running'",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{"CREATE INDEX"},
 		},
 		"an id that is not unique": {
 			"ALTER TABLE tasks DROP CONSTRAINT tasks_pkey CASCADE",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{"CREATE UNIQUE INDEX"},
 		},
 		"sandbox columns of two types": {
 			"DROP SCHEMA program CASCADE; ALTER TABLE sandbox_events ALTER sandbox_id TYPE uuid USING NULL::uuid",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{"give both columns one type"},
 		},
 		"a clock that runs ahead": {
 			"INSERT INTO program.tasks (status, updated_at) VALUES ('running', now() + interval '1 hour')",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{"clock updated_at", "ahead"},
 		},
 		"a clock in another time zone": {
 			"ALTER TABLE tasks ADD made timestamp DEFAULT (now() AT TIME ZONE 'Asia/Tokyo'); INSERT INTO program.tasks (status) " +
 				"VALUES ('running')",
-			Mapping{Columns: map[string]string{"assigned_at": "made"}},
+			mapping.Mapping{Columns: map[string]string{"assigned_at": "made"}},
 			[]string{"clock assigned_at", "tasks.timezone (UTC)"},
 		},
 		"a time zone that does not exist": {
 			"",
-			Mapping{Timezone: "Europe/Berln"},
+			mapping.Mapping{Timezone: "Europe/Berln"},
 			[]string{"task database", "Europe/Berln"},
 		},
 		"a column too short for a reason": {
 			"DROP SCHEMA program CASCADE; ALTER TABLE tasks ALTER error_message TYPE varchar(50)",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{"50 characters", "50 characters"},
 		},
 		"an event data column of no json": {
 			"DROP SCHEMA program CASCADE; ALTER TABLE sandbox_events ALTER event_data TYPE int USING 0",
-			Mapping{Events: events{Write: true}},
+			mapping.Mapping{Events: events{Write: true}},
 			[]string{"events.columns.data", "jsonb"},
 		},
 		"an enum without the failed status": {
 			"DROP SCHEMA program CASCADE; CREATE TYPE st AS ENUM ('pending', 'running'); ALTER TABLE tasks " +
 				"ALTER status TYPE st USING status::st",
-			Mapping{},
+			mapping.Mapping{},
 			[]string{"tasks.fail.status"},
 		},
 	}
@@ -311,17 +312,17 @@ func TestRoles(t *testing.T) {
 // TestErrorsSaySomethingUseful reads through mappings that do not fit.
 func TestErrorsSaySomethingUseful(t *testing.T) {
 	cases := map[string]struct {
-		mapping Mapping
+		mapping mapping.Mapping
 		want    string
 	}{
-		"a column that is missing": {Mapping{Columns: map[string]string{"error": "eror"}}, "a mapped column does not exist"},
-		"a table that is missing":  {Mapping{Table: "public.jobs"}, "a mapped table does not exist"},
+		"a column that is missing": {mapping.Mapping{Columns: map[string]string{"error": "eror"}}, "a mapped column does not exist"},
+		"a table that is missing":  {mapping.Mapping{Table: "public.jobs"}, "a mapped table does not exist"},
 		"a type that does not fit": {
-			Mapping{Columns: map[string]string{"timeout": "timeout_seconds"}},
+			mapping.Mapping{Columns: map[string]string{"timeout": "timeout_seconds"}},
 			"does not fit its field",
 		},
 		"a value that does not": {
-			Mapping{Columns: map[string]string{"max_attempts": "status"}},
+			mapping.Mapping{Columns: map[string]string{"max_attempts": "status"}},
 			"does not read as its field's type",
 		},
 	}

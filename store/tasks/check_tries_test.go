@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // TestCheckTries: what a table would refuse is found before the first repair, with the key to
 // mend it, and nothing is left of the trial.
 func TestCheckTries(t *testing.T) {
 	live := "UPDATE tasks SET status = 'running', sandbox_id = 'box', created_at = now(), updated_at = now()"
-	written := Mapping{Events: EventMapping{Write: true}}
-	unset := Mapping{Events: EventMapping{Write: true, Set: map[string]string{"id": "", "source": ""}}}
+	written := mapping.Mapping{Events: mapping.EventMapping{Write: true}}
+	unset := mapping.Mapping{Events: mapping.EventMapping{Write: true, Set: map[string]string{"id": "", "source": ""}}}
 	const trigger = `CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''not on sundays''; END';`
 	for name, c := range map[string]struct {
 		sql  string
-		m    Mapping
+		m    mapping.Mapping
 		want string // "" for nothing
 	}{
 		"all is well":                {live, written, ""},
@@ -30,15 +31,15 @@ func TestCheckTries(t *testing.T) {
 			"a constraint of the events table refused it: correct events.set"},
 		"a trigger on the events": {live + ";" + trigger + "CREATE TRIGGER no BEFORE INSERT ON sandbox_events FOR EACH ROW EXECUTE FUNCTION no()",
 			written, "a trigger on the events table refused it"},
-		"an expression that names a column": {live, Mapping{Events: EventMapping{Write: true, Set: map[string]string{"source": "status"}}},
+		"an expression that names a column": {live, mapping.Mapping{Events: mapping.EventMapping{Write: true, Set: map[string]string{"source": "status"}}},
 			`events.write: column "status" does not exist`},
-		"a status that a constraint refuses": {live + "; ALTER TABLE tasks ADD CHECK (status <> 'failed')", Mapping{},
+		"a status that a constraint refuses": {live + "; ALTER TABLE tasks ADD CHECK (status <> 'failed')", mapping.Mapping{},
 			"correct fail.status"},
 		"a trigger on the tasks": {live + ";" + trigger + "CREATE TRIGGER no BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION no()",
-			Mapping{}, "a trigger on the task table refused it"},
-		"a column that takes no null": {live + "; UPDATE tasks SET conversation_id = ''; ALTER TABLE tasks ALTER conversation_id SET NOT NULL", Mapping{},
+			mapping.Mapping{}, "a trigger on the task table refused it"},
+		"a column that takes no null": {live + "; UPDATE tasks SET conversation_id = ''; ALTER TABLE tasks ALTER conversation_id SET NOT NULL", mapping.Mapping{},
 			`tasks.requeue.set.conversation_id: column "conversation_id" of "public"."tasks" is NOT NULL`},
-		"the same without a row": {"DELETE FROM tasks; ALTER TABLE tasks ALTER conversation_id SET NOT NULL", Mapping{},
+		"the same without a row": {"DELETE FROM tasks; ALTER TABLE tasks ALTER conversation_id SET NOT NULL", mapping.Mapping{},
 			`tasks.requeue.set.conversation_id: column "conversation_id" of "public"."tasks" is NOT NULL`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -71,7 +72,7 @@ func TestATaskIsFailedWithoutItsEvent(t *testing.T) {
 		"a column that is gone":    {nil, "ALTER TABLE sandbox_events DROP COLUMN source", "a mapped column does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := realWorld(t, Mapping{Events: EventMapping{Write: true, Set: c.set}})
+			w := realWorld(t, mapping.Mapping{Events: mapping.EventMapping{Write: true, Set: c.set}})
 			var log bytes.Buffer
 			w.tasks.ReportTo(slog.New(slog.NewTextHandler(&log, nil)))
 			w.exec(c.sql)
@@ -87,7 +88,7 @@ func TestATaskIsFailedWithoutItsEvent(t *testing.T) {
 			}
 		})
 	}
-	w := realWorld(t, Mapping{Events: EventMapping{Write: true}})
+	w := realWorld(t, mapping.Mapping{Events: mapping.EventMapping{Write: true}})
 	if got := w.fail(w.enqueued("a", "t-free", "status = 'running', sandbox_id = 'box'"), reason); got != reconcile.WriteDone {
 		t.Fatalf("Write = %s, want done", got)
 	}

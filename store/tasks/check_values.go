@@ -14,6 +14,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // statuses looks for statuses in the table that the mapping does not know: rows that have
@@ -134,7 +135,7 @@ func (c *check) index(ctx context.Context, what, table, column string) {
 	}
 	// The template ships without it and is small at first: that is no reason to fail.
 	c.lines = append(c.lines, reconcile.CheckResult{
-		What: what, OK: c.plan.mapping.Preset == codingAgentName,
+		What: what, OK: c.plan.mapping.Preset == mapping.CodingAgentName,
 		Said: fmt.Sprintf("%s has none that begins with %s: each pass reads the whole table", table, store.Quoted(column)),
 		Fix:  fmt.Sprintf("CREATE INDEX CONCURRENTLY ON %s (%s)", table, store.Quoted(column)),
 	})
@@ -193,7 +194,7 @@ func (c *check) clock(what string, at, now time.Time, h *clockHealth) {
 
 // StatusesOf are the values of a status column, of a table that is not mapped yet.
 func StatusesOf(ctx context.Context, pool *pgxpool.Pool, table, column string) ([]string, error) {
-	c := &compiler{m: Mapping{Table: table}, out: &Compiled{plain: map[string]string{}}}
+	c := &compiler{m: mapping.Mapping{Table: table}, out: &Compiled{plain: map[string]string{}}}
 	c.table()
 	sql, name := c.value("tasks.columns.status", column)
 	if len(c.mistakes) > 0 {

@@ -10,12 +10,13 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // codingWorld is the coding-agent template on a server whose own time zone is not UTC.
 func codingWorld(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, pgtest.CodingAgent, Mapping{Preset: "coding-agent"})
+	w := newWorld(t, pgtest.CodingAgent, mapping.Mapping{Preset: "coding-agent"})
 	w.exec(pgtest.CodingAgentUser)
 	w.exec(`ALTER DATABASE ` + store.Quoted(w.text("SELECT current_database()")) + ` SET timezone TO 'Asia/Kolkata'`)
 	w.pool.Reset()
@@ -118,7 +119,7 @@ func TestCodingAgentDeleted(t *testing.T) {
 // task that its user deleted after we failed it.
 func TestCodingAgentDeletedAfterOurWrite(t *testing.T) {
 	w := codingWorld(t)
-	w.tasks = w.open(Mapping{Preset: "coding-agent", Requeue: RowChange{Status: "pending", Set: map[string]string{"error": "@reason"}}})
+	w.tasks = w.open(mapping.Mapping{Preset: "coding-agent", Requeue: mapping.RowChange{Status: "pending", Set: map[string]string{"error": "@reason"}}})
 	task := w.coding("a", "status = 'processing', sandbox_id = 'sbx_1'")
 	const why = "gone [sandkeeper a-1]"
 	written, before, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: why})
@@ -235,11 +236,11 @@ func TestCodingAgentOfAFork(t *testing.T) {
 		CREATE TABLE "Task" (id text PRIMARY KEY, "Stage" "Stage" NOT NULL, box text, error text, agent_session_id text,
 			keep_alive boolean, max_duration integer, created_at timestamp, updated_at timestamp, completed_at timestamp);
 		INSERT INTO "Task" (id, "Stage", box) VALUES ('a', 'it''s on', NULL), ('b', 'it''s on', 'x'), ('c', 'resumed', 'y'), ('d', 'ok', 'z')`,
-		Mapping{Preset: "coding-agent", Table: `public."Task"`,
+		mapping.Mapping{Preset: "coding-agent", Table: `public."Task"`,
 			Columns: map[string]string{"status": "Stage", "sandbox": "(nullif(box, 'none'))", "keep_alive_until": "", "deleted_at": "", "activity_mark": ""},
 			Statuses: map[string][]string{"pending": {"new"}, "running": {"it's on", "resumed"}, "completed": {"ok"},
 				"failed": {"bad"}, "stopped": {"halted"}},
-			Fail: RowChange{Status: "bad", Set: map[string]string{"sandbox_id": "", "box": "NULL", "sandbox_url": "", "logs": ""}},
+			Fail: mapping.RowChange{Status: "bad", Set: map[string]string{"sandbox_id": "", "box": "NULL", "sandbox_url": "", "logs": ""}},
 		})
 	got := map[string]reconcile.TaskState{}
 	for id, task := range w.live() {
@@ -260,10 +261,10 @@ func TestCodingAgentWithOtherNames(t *testing.T) {
 		CREATE TABLE tasks (id text PRIMARY KEY, status text, vm_id text, "last error" text, "Session" text, logs jsonb,
 			keep_alive boolean, max_duration integer, created_at timestamp, changed timestamp, completed_at timestamp, gone timestamp);
 		INSERT INTO tasks (id, status, vm_id, "Session", keep_alive, max_duration, changed)
-			VALUES ('a', 'processing', 'x', 's', true, 60, '2026-02-01 10:00')`, Mapping{Preset: "coding-agent"})
-	m := Mapping{Preset: "coding-agent", Columns: map[string]string{"sandbox": "vm_id", "error": `"last error"`,
+			VALUES ('a', 'processing', 'x', 's', true, 60, '2026-02-01 10:00')`, mapping.Mapping{Preset: "coding-agent"})
+	m := mapping.Mapping{Preset: "coding-agent", Columns: map[string]string{"sandbox": "vm_id", "error": `"last error"`,
 		"session": "Session", "updated_at": "changed", "deleted_at": "gone"},
-		Fail: RowChange{Set: map[string]string{"sandbox_url": ""}}}
+		Fail: mapping.RowChange{Set: map[string]string{"sandbox_url": ""}}}
 	w.tasks = w.open(m)
 	for _, line := range w.tasks.Check(t.Context()) {
 		if !line.OK {
@@ -288,7 +289,7 @@ func TestCodingAgentWithOtherNames(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("fail sets %v, want %v", got, want)
 	}
-	renamed := Mapping{Preset: "omoios", Columns: map[string]string{"attempts": "Tries", "session": "(upper(s))"}}.WithPreset()
+	renamed := mapping.Mapping{Preset: "omoios", Columns: map[string]string{"attempts": "Tries", "session": "(upper(s))"}}.WithPreset()
 	if set := renamed.Requeue.Set; set["Tries"] != `"Tries" + 1` || set["retry_count"] != "" || set["conversation_id"] != "NULL" {
 		t.Errorf("requeue sets %v", set)
 	}
@@ -297,16 +298,16 @@ func TestCodingAgentWithOtherNames(t *testing.T) {
 // TestPresetStateOfTheConfigWins: one that is given, and one that is given as "".
 func TestPresetStateOfTheConfigWins(t *testing.T) {
 	for given, want := range map[string]string{"(lower(status))": "(lower(status))", "": ""} {
-		m := Mapping{Preset: "coding-agent", Columns: map[string]string{"state": given}}.WithPreset()
+		m := mapping.Mapping{Preset: "coding-agent", Columns: map[string]string{"state": given}}.WithPreset()
 		if m.Columns["state"] != want || m.Split {
 			t.Errorf("state %q became %q, split %v", given, m.Columns["state"], m.Split)
 		}
 	}
-	m := Mapping{Preset: "coding-agent"}.WithPreset()
+	m := mapping.Mapping{Preset: "coding-agent"}.WithPreset()
 	if again := m.WithPreset(); again.Columns["state"] != m.Columns["state"] || !again.Split {
 		t.Errorf("the preset twice: %+v", again)
 	}
-	for what, m := range map[string]Mapping{
+	for what, m := range map[string]mapping.Mapping{
 		"no status is running": {Preset: "coding-agent", Statuses: map[string][]string{"running": {}}},
 		"no sandbox is mapped": {Preset: "coding-agent", Columns: map[string]string{"sandbox": ""}},
 	} {
@@ -349,7 +350,7 @@ func TestCodingAgentChecks(t *testing.T) {
 
 // TestCodingAgentForkChecks: so does the fork, which has more columns and indexes.
 func TestCodingAgentForkChecks(t *testing.T) {
-	w := newWorld(t, pgtest.CodingAgentFork+pgtest.CodingAgentUser, Mapping{Preset: "coding-agent"})
+	w := newWorld(t, pgtest.CodingAgentFork+pgtest.CodingAgentUser, mapping.Mapping{Preset: "coding-agent"})
 	w.coding("a", "status = 'processing'")
 	if wrong := bad(w.tasks.Check(t.Context())); len(wrong) > 0 {
 		t.Errorf("check fails: %q", wrong)
@@ -362,7 +363,7 @@ func TestCodingAgentForkChecks(t *testing.T) {
 func TestWorkerColumn(t *testing.T) {
 	w := omoiosWorld(t)
 	w.exec("ALTER TABLE tasks ADD COLUMN image text")
-	w.tasks = w.open(Mapping{Preset: "omoios", Columns: map[string]string{"worker": "(nullif(image, ''))"}})
+	w.tasks = w.open(mapping.Mapping{Preset: "omoios", Columns: map[string]string{"worker": "(nullif(image, ''))"}})
 	task := w.running("1")
 	if task.Worker != "" || task.Session != "c" {
 		t.Errorf("worker %q, session %q, want none and c", task.Worker, task.Session)

@@ -9,11 +9,13 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A Compiled mapping is a [Mapping] that was checked and made SQL, once.
 type Compiled struct {
-	mapping Mapping
+	mapping mapping.Mapping
 	table   string // "" where From is read and nothing written
 	from    source
 	view    string            // the relation that From names; "" where it is a query
@@ -23,7 +25,7 @@ type Compiled struct {
 	plain   map[string]string // field: the column's name, where it is a column
 	states  map[string]reconcile.TaskState
 	live    []string // statuses, or canonical states where a state expression is mapped
-	words   []string // with Split: the statuses of live rows
+	Words   []string // with Split: the statuses of live rows
 	changes map[reconcile.Step]change
 	calls   map[reconcile.Step]reconcile.TaskState // those that the platform is asked for, and what the row becomes
 	events  *compiledEvents                        // nil without events
@@ -66,14 +68,14 @@ type compiledEvents struct {
 
 // A compiler collects every mistake before it gives up.
 type compiler struct {
-	m        Mapping
+	m        mapping.Mapping
 	out      *Compiled
 	mistakes []error
 }
 
 // Compile makes a mapping, after [Mapping.WithPreset], into SQL. The error joins one
 // [MappingError] for each mistake.
-func Compile(m Mapping) (*Compiled, error) {
+func Compile(m mapping.Mapping) (*Compiled, error) {
 	c := &compiler{m: m, out: &Compiled{
 		mapping: m, columns: map[string]string{}, plain: map[string]string{},
 		states: map[string]reconcile.TaskState{}, changes: map[reconcile.Step]change{},
@@ -98,15 +100,15 @@ func Compile(m Mapping) (*Compiled, error) {
 }
 
 func (c *compiler) wrong(key, problem, fix string) {
-	c.mistakes = append(c.mistakes, &MappingError{Key: key, Problem: problem, Fix: fix})
+	c.mistakes = append(c.mistakes, &mapping.MappingError{Key: key, Problem: problem, Fix: fix})
 }
 
 func (c *compiler) preset() {
-	if c.m.Preset != "" && !slices.Contains(Presets(), c.m.Preset) {
+	if c.m.Preset != "" && !slices.Contains(mapping.Presets(), c.m.Preset) {
 		c.wrong(
 			"tasks.preset",
 			fmt.Sprintf("no preset is called %q", c.m.Preset),
-			"use one of "+strings.Join(Presets(), ", "),
+			"use one of "+strings.Join(mapping.Presets(), ", "),
 		)
 	}
 	if strings.ContainsFunc(c.m.Timezone, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -129,7 +131,7 @@ func (c *compiler) relation(key, text string) string {
 		c.wrong(key, "is missing", "name the table as schema.table")
 		return ""
 	}
-	parts, problem := identifier(text)
+	parts, problem := sqltext.Identifier(text)
 	if problem == "" && len(parts) > 2 {
 		problem = fmt.Sprintf("%q has %d parts", text, len(parts))
 	}
@@ -146,13 +148,13 @@ func (c *compiler) where() {
 }
 
 // sql checks an expression that is only read.
-func (c *compiler) sql(key, text string) *expression {
-	e := scanExpression(text)
-	if e.problem == "" && e.named["reason"] {
-		e.problem = "names @reason, which only fail.set and requeue.set know"
+func (c *compiler) sql(key, text string) *sqltext.Expression {
+	e := sqltext.Scan(text)
+	if e.Problem == "" && e.Named["reason"] {
+		e.Problem = "names @reason, which only fail.set and requeue.set know"
 	}
-	if e.problem != "" {
-		c.wrong(key, "the expression "+e.problem, "")
+	if e.Problem != "" {
+		c.wrong(key, "the expression "+e.Problem, "")
 	}
 	return e
 }
@@ -160,10 +162,10 @@ func (c *compiler) sql(key, text string) *expression {
 // value makes a column's name or an expression in parentheses into SQL. The name is ""
 // for an expression.
 func (c *compiler) value(key, text string) (sql, name string) {
-	if inParentheses(text) {
+	if sqltext.InParentheses(text) {
 		return c.sql(key, text).Whole(), ""
 	}
-	parts, problem := identifier(text)
+	parts, problem := sqltext.Identifier(text)
 	if problem == "" && len(parts) > 1 {
 		problem = fmt.Sprintf("%q has %d parts: a column of the table is named without it", text, len(parts))
 	}
@@ -177,8 +179,8 @@ func (c *compiler) value(key, text string) (sql, name string) {
 func (c *compiler) columns() {
 	for _, name := range slices.Sorted(maps.Keys(c.m.Columns)) {
 		key, said := "tasks.columns."+name, c.m.Columns[name]
-		if !isField(taskFields, name) {
-			c.wrong(key, "no such field", text.Unknown(name, names(taskFields)))
+		if !mapping.IsField(mapping.TaskFields, name) {
+			c.wrong(key, "no such field", text.Unknown(name, mapping.Names(mapping.TaskFields)))
 			continue
 		}
 		if said == "" {
@@ -194,7 +196,7 @@ func (c *compiler) columns() {
 		c.wrong("tasks.columns.id", "is missing", "name the column")
 	}
 	written := c.m.Fail.Status != "" || c.m.Requeue.Status != ""
-	if status := c.m.Columns["status"]; written || !inParentheses(status) {
+	if status := c.m.Columns["status"]; written || !sqltext.InParentheses(status) {
 		c.mustBeColumn("tasks.columns.status", status)
 	}
 }
@@ -204,7 +206,7 @@ func (c *compiler) mustBeColumn(key, text string) bool {
 	switch {
 	case text == "":
 		c.wrong(key, "is missing", "name the column")
-	case inParentheses(text):
+	case sqltext.InParentheses(text):
 		c.wrong(key, "must be a column, not an expression", "name the column")
 	default:
 		return true

@@ -8,17 +8,13 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
-// taskStates are the canonical states in the order of a task's life.
-var taskStates = []reconcile.TaskState{
-	reconcile.TaskPending, reconcile.TaskAssigned, reconcile.TaskRunning,
-	reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped, reconcile.TaskParked, reconcile.TaskWaiting,
-}
-
 func stateNames() []string {
-	out := make([]string, 0, len(taskStates))
-	for _, s := range taskStates {
+	out := make([]string, 0, len(mapping.TaskStates))
+	for _, s := range mapping.TaskStates {
 		out = append(out, string(s))
 	}
 	return out
@@ -32,7 +28,7 @@ func (c *compiler) statuses() {
 			c.wrong("tasks.statuses."+name, "no such state", text.Unknown(name, stateNames()))
 		}
 	}
-	for _, state := range taskStates {
+	for _, state := range mapping.TaskStates {
 		c.statusesOf(state)
 	}
 	if len(c.out.live) == 0 && c.out.byStatus() {
@@ -40,7 +36,7 @@ func (c *compiler) statuses() {
 			"name the statuses of live tasks, or map tasks.columns.state")
 	}
 	if c.out.columns["state"] != "" {
-		c.out.words = c.out.live
+		c.out.Words = c.out.live
 		c.out.live = []string{string(reconcile.TaskPending), string(reconcile.TaskAssigned), string(reconcile.TaskRunning)}
 	}
 }
@@ -67,7 +63,7 @@ func (c *compiler) statusesOf(state reconcile.TaskState) {
 
 // change compiles what a fail or a requeue sets. The reason must be written somewhere:
 // its mark is how a retry after a crash knows that the write was its own.
-func (c *compiler) change(key string, r RowChange, step reconcile.Step, state reconcile.TaskState) {
+func (c *compiler) change(key string, r mapping.RowChange, step reconcile.Step, state reconcile.TaskState) {
 	if r.Call {
 		if r.Status != "" || len(r.Set) > 0 || len(r.SQL) > 0 {
 			c.wrong(key+".call", "is given together with what we would write", "remove status, set and sql, or call")
@@ -91,11 +87,11 @@ func (c *compiler) change(key string, r RowChange, step reconcile.Step, state re
 		}
 	}
 	for i, sql := range r.SQL {
-		e := scanStatement(sql)
-		if e.problem != "" {
-			c.wrong(fmt.Sprintf("%s.sql[%d]", key, i), "the statement "+e.problem, "")
+		e := sqltext.ScanStatement(sql)
+		if e.Problem != "" {
+			c.wrong(fmt.Sprintf("%s.sql[%d]", key, i), "the statement "+e.Problem, "")
 		}
-		ch.after = append(ch.after, statement{SQL: e.SQL(), named: e.named})
+		ch.after = append(ch.after, statement{SQL: e.SQL(), named: e.Named})
 	}
 	said := slices.ContainsFunc(ch.sets, func(a assignment) bool { return a.reason }) ||
 		slices.ContainsFunc(ch.after, func(s statement) bool { return s.named["reason"] })
@@ -122,11 +118,11 @@ func (c *compiler) assignment(key, column, sql string) assignment {
 	if column == "" || !text.Storable(column) {
 		c.wrong(key, "is no column name", "")
 	}
-	e := scanExpression(sql)
-	if e.problem != "" {
-		c.wrong(key, "the expression "+e.problem, "")
+	e := sqltext.Scan(sql)
+	if e.Problem != "" {
+		c.wrong(key, "the expression "+e.Problem, "")
 	}
-	a.SQL, a.reason = e.SQL(), e.named["reason"]
+	a.SQL, a.reason = e.SQL(), e.Named["reason"]
 	return a
 }
 
@@ -148,8 +144,8 @@ func (c *compiler) events() {
 		out.source = c.sql("events.from", e.From).Whole()
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Columns)) {
-		if !isField(eventFields, name) {
-			c.wrong("events.columns."+name, "no such field", text.Unknown(name, names(eventFields)))
+		if !mapping.IsField(mapping.EventFields, name) {
+			c.wrong("events.columns."+name, "no such field", text.Unknown(name, mapping.Names(mapping.EventFields)))
 			continue
 		}
 		c.eventColumn(out, name)
@@ -196,7 +192,7 @@ func (c *compiler) eventRest(out *compiledEvents) {
 // written are the columns of an event that we add, in order.
 func (e *compiledEvents) written() []string {
 	var out []string
-	for _, name := range names(eventFields) {
+	for _, name := range mapping.Names(mapping.EventFields) {
 		if column := e.plain[name]; column != "" {
 			out = append(out, column)
 		}
@@ -211,7 +207,7 @@ func (e *compiledEvents) written() []string {
 func (c *compiler) eventSets(out *compiledEvents) {
 	for _, column := range slices.Sorted(maps.Keys(c.m.Events.Set)) {
 		key, text := "events.set."+column, c.m.Events.Set[column]
-		for _, name := range names(eventFields) {
+		for _, name := range mapping.Names(mapping.EventFields) {
 			if out.plain[name] == column {
 				c.wrong(key, "is events.columns."+name+", which sandkeeper sets itself", "remove it here")
 			}

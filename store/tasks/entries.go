@@ -3,6 +3,8 @@ package tasks
 import (
 	"regexp"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // entryNames finds the entry of the config that a row means.
@@ -18,7 +20,7 @@ type entryPattern struct {
 }
 
 // namesOfEntries reads them. What is written out wins over names of entries, and these win over patterns.
-func namesOfEntries(entries []Entry) (out entryNames) {
+func namesOfEntries(entries []mapping.Entry) (out entryNames) {
 	out.names, out.as = map[string]bool{}, map[string]string{}
 	for _, e := range entries {
 		out.names[e.Name], out.as[e.Name] = true, e.Name

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // unfit reports whether a statement no longer fits the tables, so that the catalog must
@@ -174,7 +175,7 @@ func (t *Tasks) furtherTable(e *pgconn.PgError) string {
 		known = append(known, t.plan.events.table)
 	}
 	for _, table := range known {
-		if parts, problem := identifier(table); problem == "" && parts[len(parts)-1] == name {
+		if parts, problem := sqltext.Identifier(table); problem == "" && parts[len(parts)-1] == name {
 			return ""
 		}
 	}

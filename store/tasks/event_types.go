@@ -7,23 +7,11 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // eventKinds are what a type of event may mean, in the words of the config.
 var eventKinds = []string{"started", "heartbeat", "waiting", "finished"}
-
-// of are the types that mean a kind.
-func (e *EventMapping) of(kind string) []EventType {
-	switch kind {
-	case "started":
-		return e.Started
-	case "heartbeat":
-		return e.Heartbeat
-	case "waiting":
-		return e.Waiting
-	}
-	return e.Finished
-}
 
 // key is the column that a row's events are found by; "" for an expression.
 func (e *compiledEvents) key() string {
@@ -33,23 +21,12 @@ func (e *compiledEvents) key() string {
 	return e.plain["sandbox"]
 }
 
-// plainTypes are the types that mean a kind whatever else the event holds.
-func (e *EventMapping) plainTypes(kind string) []string {
-	out := []string{}
-	for _, t := range e.of(kind) {
-		if t.Where == "" {
-			out = append(out, t.Type)
-		}
-	}
-	return out
-}
-
 // eventTypes compiles the conditions, and refuses a type that is a heartbeat and something
 // more: a worker that is waiting or done would look merely alive. With a condition each, the
 // conditions tell them apart.
 func (c *compiler) eventTypes(out *compiledEvents) {
 	for _, kind := range eventKinds {
-		for i, t := range c.m.Events.of(kind) {
+		for i, t := range c.m.Events.Of(kind) {
 			key := fmt.Sprintf("events.%s[%d]", kind, i)
 			if t.Type == "" || !text.Storable(t.Type) {
 				c.wrong(key, fmt.Sprintf("%q is no type of event", t.Type), "name the type, as the table has it")
@@ -60,16 +37,12 @@ func (c *compiler) eventTypes(out *compiledEvents) {
 		}
 	}
 	for _, kind := range []string{"finished", "started", "waiting"} {
-		for _, t := range c.m.Events.of(kind) {
-			if slices.ContainsFunc(c.m.Events.Heartbeat, func(h EventType) bool { return h.clashes(t) }) {
+		for _, t := range c.m.Events.Of(kind) {
+			if slices.ContainsFunc(c.m.Events.Heartbeat, func(h mapping.EventType) bool { return h.Clashes(t) }) {
 				c.wrong("events."+kind, fmt.Sprintf("%q is also a heartbeat", t.Type), "an event type is one or the other")
 			}
 		}
 	}
-}
-
-func (t EventType) clashes(other EventType) bool {
-	return t.Type == other.Type && (t.Where == "" || other.Where == "")
 }
 
 // A narrowedType is a type of event that means something only where a condition holds.

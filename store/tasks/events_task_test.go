@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // TestEventsByTask: events that know their task and no sandbox, in one table or in several, with a prefix or of another
@@ -23,20 +24,20 @@ func TestEventsByTask(t *testing.T) {
 	columns := map[string]string{"task": "job", "type": "kind", "at": "at"}
 	both := `SELECT job::text AS job, kind, at FROM logs UNION ALL SELECT substr(subject, 5), 'ping', at FROM pings`
 	for name, c := range map[string]struct {
-		events EventMapping
+		events mapping.EventMapping
 		before string
 		beat   string // what newest heartbeat of the first is, at 09:07 where pings are read
 	}{
-		"a table":               {EventMapping{Table: "logs", Columns: columns}, "", ""},
-		"without an index":      {EventMapping{Table: "logs", Columns: columns}, "DROP INDEX logs_job_idx", ""},
-		"ids of another type":   {EventMapping{Table: "logs", Columns: columns}, "ALTER TABLE logs ALTER job TYPE text", ""},
-		"a query of two tables": {EventMapping{From: both, Columns: columns}, "", "2026-02-01 09:07:00"},
+		"a table":               {mapping.EventMapping{Table: "logs", Columns: columns}, "", ""},
+		"without an index":      {mapping.EventMapping{Table: "logs", Columns: columns}, "DROP INDEX logs_job_idx", ""},
+		"ids of another type":   {mapping.EventMapping{Table: "logs", Columns: columns}, "ALTER TABLE logs ALTER job TYPE text", ""},
+		"a query of two tables": {mapping.EventMapping{From: both, Columns: columns}, "", "2026-02-01 09:07:00"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c.events.Started, c.events.Heartbeat = EventTypes("began"), EventTypes("ping")
-			w := newWorld(t, schema+"; "+c.before, Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
+			c.events.Started, c.events.Heartbeat = mapping.EventTypes("began"), mapping.EventTypes("ping")
+			w := newWorld(t, schema+"; "+c.before, mapping.Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
 				Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}}, Events: c.events,
-				Fail: RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}})
+				Fail: mapping.RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}})
 			live := w.live()
 			one, two, three := live[id("1")], live[id("2")], live[id("3")]
 			if !one.Events.Started.Equal(utc("2026-02-01 09:00:00")) || !one.Events.Activity.Equal(utc("2026-02-01 09:05:00")) ||
@@ -65,10 +66,10 @@ func TestEventsByTask(t *testing.T) {
 // TestEventWrittenByTask: an event that is added names the task where there is no sandbox to name.
 func TestEventWrittenByTask(t *testing.T) {
 	w := newWorld(t, "CREATE TABLE jobs (id uuid PRIMARY KEY, status text, note text); CREATE TABLE logs (job uuid, kind text, at timestamptz)",
-		Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
+		mapping.Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
 			Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
-			Events:   EventMapping{Table: "logs", Columns: map[string]string{"task": "job", "type": "kind", "at": "at"}, Write: true},
-			Fail:     RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}})
+			Events:   mapping.EventMapping{Table: "logs", Columns: map[string]string{"task": "job", "type": "kind", "at": "at"}, Write: true},
+			Fail:     mapping.RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}})
 	w.exec("INSERT INTO jobs (id, status) VALUES ($1, 'running')", id("1"))
 	for _, line := range w.tasks.Check(t.Context()) {
 		if line.What == "events.write" && (!line.OK || !strings.Contains(line.Said, "rolled back")) {

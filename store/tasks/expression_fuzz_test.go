@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // smuggled are ways out of an expression that people have found, and texts that only look
@@ -36,9 +38,9 @@ func FuzzExpression(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		e := scanExpression(text)
-		if e.problem != "" {
-			refusedWithPlace(t, text, e.problem)
+		e := sqltext.Scan(text)
+		if e.Problem != "" {
+			refusedWithPlace(t, text, e.Problem)
 			return
 		}
 		inside, err := lex(e.SQL())
@@ -84,7 +86,7 @@ func enclosing(tokens []token) bool {
 }
 
 // numbers: the driver finds each @reason that stands outside of quotes, and nothing else.
-func numbers(t *testing.T, e *expression, tokens []token) {
+func numbers(t *testing.T, e *sqltext.Expression, tokens []token) {
 	t.Helper()
 	numbered, _, err := pgx.NamedArgs{}.RewriteQuery(t.Context(), nil, e.SQL(), nil)
 	if err != nil {
@@ -92,7 +94,7 @@ func numbers(t *testing.T, e *expression, tokens []token) {
 	}
 	var want []token
 	for _, at := range tokens {
-		if last := len(want) - 1; last >= 0 && want[last].text == "@" && at.text == "reason" && e.named["reason"] {
+		if last := len(want) - 1; last >= 0 && want[last].text == "@" && at.text == "reason" && e.Named["reason"] {
 			want[last] = token{"parameter", "$1"}
 			continue
 		}
@@ -114,8 +116,8 @@ func TestExpressionPlaces(t *testing.T) {
 		"a = 'x":         "has a quote that is not closed, at character 5",
 		"a = @status":    "names @status: only @reason and @now are known, at character 5",
 	} {
-		if e := scanExpression(text); e.problem != want {
-			t.Errorf("scanExpression(%q) = %q, want %q", text, e.problem, want)
+		if e := sqltext.Scan(text); e.Problem != want {
+			t.Errorf("scanExpression(%q) = %q, want %q", text, e.Problem, want)
 		}
 	}
 }
@@ -126,8 +128,8 @@ func TestExpressionsStayWhole(t *testing.T) {
 		"(a) OR (b)": "((a) OR (b))", "(a OR b)": "(a OR b)", "((a) OR (b))": "((a) OR (b))", "(a)[(1)]": "((a)[(1)])",
 		"(a) ": "(a)", "(a)(b)": "((a)(b))", "(a <@now)": "(a < statement_timestamp())", "(1@now)": "(1 statement_timestamp())",
 	} {
-		if e := scanExpression(text); e.problem != "" || e.Whole() != want {
-			t.Errorf("scanExpression(%q) = %q %s, want %q", text, e.Whole(), e.problem, want)
+		if e := sqltext.Scan(text); e.Problem != "" || e.Whole() != want {
+			t.Errorf("scanExpression(%q) = %q %s, want %q", text, e.Whole(), e.Problem, want)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // A world is a task database of its own for one test.
@@ -20,7 +21,7 @@ type world struct {
 }
 
 // newWorld makes a database with the given schema and opens its tasks by the mapping.
-func newWorld(t *testing.T, schema string, m Mapping) *world {
+func newWorld(t *testing.T, schema string, m mapping.Mapping) *world {
 	t.Helper()
 	w := &world{t: t, dsn: pgtest.Database(t)}
 	w.pool = open(t, w.dsn)
@@ -31,16 +32,16 @@ func newWorld(t *testing.T, schema string, m Mapping) *world {
 
 func omoiosWorld(t *testing.T) *world {
 	t.Helper()
-	return newWorld(t, pgtest.OmoiOS+pgtest.OmoiOSProgram, Mapping{Preset: "omoios"})
+	return newWorld(t, pgtest.OmoiOS+pgtest.OmoiOSProgram, mapping.Mapping{Preset: "omoios"})
 }
 
 // uuidWorld is a platform whose ids are of the type uuid, with one running task.
 func uuidWorld(t *testing.T) (*world, reconcile.Task) {
 	t.Helper()
-	w := newWorld(t, "CREATE TABLE jobs_by_uuid (id uuid PRIMARY KEY, status text, note text)", Mapping{
+	w := newWorld(t, "CREATE TABLE jobs_by_uuid (id uuid PRIMARY KEY, status text, note text)", mapping.Mapping{
 		Table: "jobs_by_uuid", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
 		Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
-		Fail:     RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}},
+		Fail:     mapping.RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}},
 	})
 	w.exec("INSERT INTO jobs_by_uuid (id, status) VALUES ($1, 'running')", id("1"))
 	return w, w.one(id("1"))
@@ -57,7 +58,7 @@ func open(t *testing.T, dsn string) *pgxpool.Pool {
 }
 
 // open is the same database by another mapping.
-func (w *world) open(m Mapping) *Tasks {
+func (w *world) open(m mapping.Mapping) *Tasks {
 	w.t.Helper()
 	c, err := Compile(m.WithPreset())
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A Grant is a privilege that a login needs on a table of the platform for this mapping.
@@ -64,7 +65,7 @@ func (c *Compiled) beside() (out []Grant) {
 	}
 	for _, sql := range c.read() {
 		for _, named := range relationsIn(sql) {
-			if parts, problem := identifier(named); problem == "" {
+			if parts, problem := sqltext.Identifier(named); problem == "" {
 				add(parts.Sanitize(), sql, "read beside the tasks")
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // TestGrantsOfPresets: what each preset needs, and no table that is none.
@@ -20,7 +22,7 @@ func TestGrantsOfPresets(t *testing.T) {
 		"prefect": {`SELECT "public"."flow_run"`, `SELECT "public"."events"`,
 			`UPDATE "public"."flow_run" "state_type" "context" "end_time" "state_name" "state_timestamp"`},
 	} {
-		c, err := Compile(Mapping{Preset: preset}.WithPreset())
+		c, err := Compile(mapping.Mapping{Preset: preset}.WithPreset())
 		if err != nil {
 			t.Fatal(err)
 		}

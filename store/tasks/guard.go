@@ -61,7 +61,7 @@ func (s *statements) newerSign(w *reconcile.Write) (string, pgx.StrictNamedArgs)
 		args["life_sign"] = w.LastSeen
 	}
 	if s.plan.events != nil && w.Active {
-		args["heartbeat"] = s.plan.mapping.Events.plainTypes("heartbeat")
+		args["heartbeat"] = s.plan.mapping.Events.PlainTypes("heartbeat")
 	}
 	if mark := s.plan.columns["activity_mark"]; mark != "" {
 		args["mark"] = w.Task.Mark

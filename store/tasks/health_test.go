@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // beating are running tasks that began minutes apart, the first an hour ago, with the given age of each one's heartbeat.
@@ -84,7 +85,7 @@ func TestWatch(t *testing.T) {
 		"nothing": {"SELECT", "it moved in 0 of 4 running tasks", "watch for longer"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, schema, Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status",
+			w := newWorld(t, schema, mapping.Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status",
 				"started_at": "began", "heartbeat_at": "beat"}, Statuses: map[string][]string{"running": {"running"}}})
 			w.tasks.SilentAfter(time.Hour)
 			stop := make(chan struct{})

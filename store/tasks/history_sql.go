@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // historyStatements are what a history is read by.
@@ -23,7 +24,7 @@ type historyStatements struct {
 type kindColumn struct{ Name, SQL string }
 
 // presetKinds are the columns by which the platforms of the presets tell kinds of tasks apart.
-var presetKinds = map[string]string{omoiosName: "task_type", codingAgentName: "selected_agent"}
+var presetKinds = map[string]string{mapping.OmoiosName: "task_type", mapping.CodingAgentName: "selected_agent"}
 
 // PresetKind is the column by which a preset's platform tells kinds of tasks apart; "" where there is none.
 func PresetKind(preset string) string { return presetKinds[preset] }

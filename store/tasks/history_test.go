@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // history reads all that was over since a moment, each task in a line, by id.
@@ -47,7 +48,7 @@ func (w *world) wantHistory(ask HistoryRead, want ...string) {
 // TestHistoryOfOmoios: finished tasks come with all events of their workers and none of ours, those at work without an
 // end, and older ones not at all.
 func TestHistoryOfOmoios(t *testing.T) {
-	w := realWorld(t, Mapping{})
+	w := realWorld(t, mapping.Mapping{})
 	w.enqueued("a", "t-free", `status = 'completed', sandbox_id = 'box-a', started_at = '2026-02-01 09:10Z',
 		completed_at = '2026-02-01 09:40Z', updated_at = '2026-02-01 18:00Z'`)
 	w.enqueued("b", "t-free", `status = 'failed', error_message = 'Task cancelled: by ana', completed_at = '2026-02-01 09:50Z'`)
@@ -69,7 +70,7 @@ func TestHistoryOfOmoios(t *testing.T) {
 
 // TestHistoryOfCodingAgent: no events, and that a user deleted a task later is not its end.
 func TestHistoryOfCodingAgent(t *testing.T) {
-	w := newWorld(t, pgtest.CodingAgent+pgtest.CodingAgentUser, Mapping{Preset: codingAgentName})
+	w := newWorld(t, pgtest.CodingAgent+pgtest.CodingAgentUser, mapping.Mapping{Preset: mapping.CodingAgentName})
 	w.exec(`INSERT INTO tasks (id, prompt, user_id, status, selected_agent, created_at, updated_at, completed_at, deleted_at, max_duration)
 		VALUES ('a', '', 'u', 'completed', 'codex', '2026-02-01 09:00', '2026-02-01 19:00', '2026-02-01 09:30', '2026-02-01 19:00', 60),
 			('b', '', 'u', 'error', 'claude', '2026-02-01 09:00', '2026-02-01 10:00', NULL, NULL, 60),
@@ -86,12 +87,12 @@ func TestHistoryOfOwnMapping(t *testing.T) {
 		CREATE TABLE said (job bigint, what text, at timestamptz);
 		INSERT INTO jobs SELECT n, 'ok', '2026-02-01 09:00Z', '2026-02-01 09:30Z', '1' FROM generate_series(1, 13) AS n;
 		UPDATE jobs SET odd = 'none' WHERE id = 7;
-		INSERT INTO said SELECT n, 'beat', '2026-02-01 09:10Z' FROM generate_series(1, 12) AS n`, Mapping{
+		INSERT INTO said SELECT n, 'beat', '2026-02-01 09:10Z' FROM generate_series(1, 12) AS n`, mapping.Mapping{
 		Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "created_at": "made", "ended_at": "over",
 			"attempts": "(odd::int)"},
 		Where: "id <> 13", Statuses: map[string][]string{"running": {"busy"}, "completed": {"ok"}},
-		Events: EventMapping{Table: "said", Columns: map[string]string{"task": "job", "type": "what", "at": "at"},
-			Heartbeat: EventTypes("beat")},
+		Events: mapping.EventMapping{Table: "said", Columns: map[string]string{"task": "job", "type": "what", "at": "at"},
+			Heartbeat: mapping.EventTypes("beat")},
 	})
 	got, seen := w.history(HistoryRead{Since: utc("2026-01-15 00:00:00")})
 	if len(got) != 11 || seen.Tasks != 11 || seen.Events != 11 || seen.LeftOut != 1 {
@@ -110,7 +111,7 @@ func TestHistoryOfOwnMapping(t *testing.T) {
 
 // TestHistoryByPages: each task once, whatever the pages.
 func TestHistoryByPages(t *testing.T) {
-	w := newWorld(t, realOmoios, Mapping{Preset: omoiosName})
+	w := newWorld(t, realOmoios, mapping.Mapping{Preset: mapping.OmoiosName})
 	w.exec(`INSERT INTO tasks (id, ticket_id, phase_id, task_type, priority, status, created_at, completed_at, updated_at)
 		SELECT 'task-' || n, 't-free', 'PHASE', 'implement', 'HIGH', 'completed', '2026-02-01 09:00Z', '2026-02-01 10:00Z',
 			'2026-02-01 10:00Z' FROM generate_series(1, 1234) AS n`)

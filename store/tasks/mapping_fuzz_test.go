@@ -12,6 +12,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A strange mapping has one text of somebody in each place that takes one.
@@ -27,21 +29,21 @@ var innocent = strange{
 	value: "sk_value", set: "sk_set", status: "sk_status", attr: "sk_attr",
 }
 
-func (s strange) mapping() Mapping {
-	m := Mapping{
+func (s strange) mapping() mapping.Mapping {
+	m := mapping.Mapping{
 		Preset: "omoios", Table: s.table, Where: s.where, Attrs: []string{s.attr},
 		Columns:  map[string]string{"heartbeat_at": s.column, "deleted_at": s.column},
 		Statuses: map[string][]string{"running": {"running", s.status}},
-		Fail:     RowChange{Set: map[string]string{}},
-		Events:   EventMapping{Columns: map[string]string{"sandbox": s.event, "at": s.event}},
+		Fail:     mapping.RowChange{Set: map[string]string{}},
+		Events:   mapping.EventMapping{Columns: map[string]string{"sandbox": s.event, "at": s.event}},
 	}
-	if inParentheses(s.column) { // a column would be set by the name that it has
+	if sqltext.InParentheses(s.column) { // a column would be set by the name that it has
 		m.Columns["sandbox"], m.Columns["updated_at"] = s.column, s.column
 	}
 	if s.coding {
-		m.Preset, m.Statuses["running"], m.Events = "coding-agent", []string{"processing", s.status}, EventMapping{}
+		m.Preset, m.Statuses["running"], m.Events = "coding-agent", []string{"processing", s.status}, mapping.EventMapping{}
 	}
-	for name := range preset(m.Preset).Fail.Set {
+	for name := range mapping.Preset(m.Preset).Fail.Set {
 		m.Fail.Set[name] = ""
 	}
 	m.Fail.Set[s.set], m.Fail.Set["sk_why"] = s.value, "@reason"
@@ -114,10 +116,10 @@ func (s strange) innocent() strange {
 	}
 	if s.column == "" {
 		plain.column = ""
-	} else if !inParentheses(s.column) {
+	} else if !sqltext.InParentheses(s.column) {
 		plain.column = "sk_column"
 	}
-	if !inParentheses(s.event) {
+	if !sqltext.InParentheses(s.event) {
 		plain.event = "sk_event"
 	}
 	if states := s.mapping().Statuses["running"]; s.status == states[0] {
@@ -147,11 +149,11 @@ func (s strange) statements(t *testing.T, c *Compiled) map[string]string {
 	t.Helper()
 	text := columnType{oid: 25, name: "text"}
 	cat := catalog{fields: map[string]columnType{}, sets: map[string]columnType{}, events: map[string]columnType{}}
-	for _, field := range taskFields {
-		cat.fields[field.name] = text
+	for _, field := range mapping.TaskFields {
+		cat.fields[field.Name] = text
 	}
-	for _, field := range eventFields {
-		cat.events[field.name] = text
+	for _, field := range mapping.EventFields {
+		cat.events[field.Name] = text
 	}
 	all, err := newStatements(c, cat, nil)
 	if err != nil {
@@ -207,16 +209,16 @@ func singleStatement(t *testing.T, name, sql string) {
 // placed are the tokens of an innocent statement with the strange texts in their places.
 func (s strange) placed(t *testing.T, tokens []token) []token {
 	t.Helper()
-	parts, _ := identifier(s.mapping().Table)
+	parts, _ := sqltext.Identifier(s.mapping().Table)
 	words := map[string][]token{
-		"sk_where": lexed(t, scanExpression(s.where).SQL()), "sk_value": lexed(t, scanExpression(s.value).SQL()),
+		"sk_where": lexed(t, sqltext.Scan(s.where).SQL()), "sk_value": lexed(t, sqltext.Scan(s.value).SQL()),
 		`"sk_table"`: lexed(t, parts.Sanitize()), `"sk_attr"`: {{"name", store.Quoted(s.attr)}},
 		`"sk_set"`: {{"name", store.Quoted(s.set)}}, `"sk_z"`: {{"name", store.Quoted(s.set)}},
 		"'sk_status'": {{"string", "'" + strings.ReplaceAll(s.status, "'", "''") + "'"}},
 	}
 	m := s.mapping()
 	for _, name := range []string{"tickets", "projects", "task_messages"} {
-		words[store.Quoted(name)] = lexed(t, m.beside(name))
+		words[store.Quoted(name)] = lexed(t, m.Beside(name))
 	}
 	for name, text := range map[string]string{"sk_column": s.column, "sk_event": s.event} {
 		words[name], words[`"`+name+`"`] = tokensOf(t, text), tokensOf(t, text)
@@ -245,10 +247,10 @@ func tokensOf(t *testing.T, text string) []token {
 	if text == "" { // not mapped
 		return nil
 	}
-	if inParentheses(text) {
-		return lexed(t, scanExpression(text).Whole())
+	if sqltext.InParentheses(text) {
+		return lexed(t, sqltext.Scan(text).Whole())
 	}
-	parts, problem := identifier(text)
+	parts, problem := sqltext.Identifier(text)
 	if problem != "" {
 		t.Fatalf("%q is let through: %s", text, problem)
 	}
@@ -271,7 +273,7 @@ func FuzzIdentifier(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		parts, problem := identifier(text)
+		parts, problem := sqltext.Identifier(text)
 		if problem != "" {
 			return
 		}
@@ -281,7 +283,7 @@ func FuzzIdentifier(f *testing.F) {
 				t.Fatalf("identifier(%q) becomes %s", text, parts.Sanitize())
 			}
 		}
-		again, problem := identifier(parts.Sanitize())
+		again, problem := sqltext.Identifier(parts.Sanitize())
 		if problem != "" || !slices.Equal(again, parts) || len(tokens) != 2*len(parts)-1 {
 			t.Fatalf("identifier(%q) = %q, and of its own SQL %s %q, %s", text, parts, parts.Sanitize(), again, problem)
 		}

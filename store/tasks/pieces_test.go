@@ -10,12 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // One row with a time that no time with a zone can be stops nobody's pass: it is left out, named, and its
 // sandbox is explained by it.
 func TestOneRowStopsNoPass(t *testing.T) {
-	w := newWorld(t, realCoding, Mapping{Preset: codingAgentName, Timezone: "Asia/Tokyo"})
+	w := newWorld(t, realCoding, mapping.Mapping{Preset: mapping.CodingAgentName, Timezone: "Asia/Tokyo"})
 	var log bytes.Buffer
 	w.tasks.ReportTo(slog.New(slog.NewTextHandler(&log, nil)))
 	w.exec("INSERT INTO tasks (id, prompt, user_id, status, sandbox_id) SELECT 'x' || n, '', 'u', 'processing', 'sbx_x' || n FROM generate_series(1, 40) AS n")
@@ -56,7 +57,7 @@ func TestOneRowStopsNoPass(t *testing.T) {
 func TestOneRowAlone(t *testing.T) {
 	w := newWorld(t, "CREATE TABLE tasks (id text PRIMARY KEY, status text, box text, begun text);"+
 		"INSERT INTO tasks VALUES ('a', 'running', 'sb-a', 'yesterday noon-ish'), ('b', 'running', 'sb-b', '2026-01-01')",
-		Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "sandbox": "box",
+		mapping.Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "sandbox": "box",
 			"started_at": "(begun::timestamptz)"}, Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}}})
 	for name, read := range map[string]func() (reconcile.Rows, error){
 		"by id":      func() (reconcile.Rows, error) { return w.tasks.ByID(t.Context(), []string{"a"}) },
@@ -83,9 +84,9 @@ func numbered(prefix string) (out []string) {
 // A notification that cannot be sent as it is undoes no repair.
 func TestOneNoticeStopsNoRepair(t *testing.T) {
 	w := newWorld(t, `CREATE TABLE tasks (id text PRIMARY KEY, status text NOT NULL, error text)`,
-		Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "error"},
+		mapping.Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "error"},
 			Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}}, Notify: "told",
-			Fail: RowChange{Status: "failed", Set: map[string]string{"error": "@reason"}}})
+			Fail: mapping.RowChange{Status: "failed", Set: map[string]string{"error": "@reason"}}})
 	listener, err := pgx.ConnectConfig(t.Context(), w.tasks.pool.Config().ConnConfig.Copy())
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // realCoding are the columns that matter of the template's tables, as its own migrations
@@ -23,7 +24,7 @@ INSERT INTO task_messages (id, task_id, role, content) VALUES ('m', 'a', 'agent'
 
 // TestCodingAgentMark: an agent at work moves no time of its row; what it says grows.
 func TestCodingAgentMark(t *testing.T) {
-	w := newWorld(t, realCoding, Mapping{Preset: codingAgentName})
+	w := newWorld(t, realCoding, mapping.Mapping{Preset: mapping.CodingAgentName})
 	for id, marked := range map[string]bool{"a": true, "b": true, "c": false, "d": false} {
 		if got := w.one(id).Mark; (got != "") != marked {
 			t.Errorf("mark of %s = %q, want one: %v", id, got, marked)
@@ -53,7 +54,7 @@ func TestCodingAgentMark(t *testing.T) {
 
 // TestCodingAgentGoesOn: a user's message begins the task anew, an agent's does not.
 func TestCodingAgentGoesOn(t *testing.T) {
-	w := newWorld(t, realCoding, Mapping{Preset: codingAgentName})
+	w := newWorld(t, realCoding, mapping.Mapping{Preset: mapping.CodingAgentName})
 	before := w.one("a")
 	w.exec("INSERT INTO task_messages (id, task_id, role, content) VALUES ('n', 'a', 'agent', 'done')")
 	if now := w.one("a"); now.EntrySum() != before.EntrySum() {
@@ -70,7 +71,7 @@ func TestCodingAgentGoesOn(t *testing.T) {
 
 // TestCodingAgentTellsItsUser: of a failed task its user sees the logs only.
 func TestCodingAgentTellsItsUser(t *testing.T) {
-	w := newWorld(t, realCoding, Mapping{Preset: codingAgentName})
+	w := newWorld(t, realCoding, mapping.Mapping{Preset: mapping.CodingAgentName})
 	if wrong := bad(w.tasks.Check(t.Context())); len(wrong) > 0 {
 		t.Errorf("Check:\n%s", strings.Join(wrong, "\n"))
 	}

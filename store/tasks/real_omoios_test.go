@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // realOmoios are the columns that matter of the platform's tables, as its own migrations
@@ -32,9 +33,9 @@ INSERT INTO projects VALUES ('free', 'f', true), ('by-hand', 'h', false);
 INSERT INTO tickets VALUES ('t-free', 't', 'free'), ('t-hand', 't', 'by-hand'), ('t-none', 't', NULL), ('t-lost', 't', 'nobody');
 `
 
-func realWorld(t *testing.T, m Mapping) *world {
+func realWorld(t *testing.T, m mapping.Mapping) *world {
 	t.Helper()
-	m.Preset = omoiosName
+	m.Preset = mapping.OmoiosName
 	return newWorld(t, realOmoios, m)
 }
 
@@ -57,7 +58,7 @@ func (w *world) event(sandbox, kind, at, data string) {
 }
 
 func TestOmoiosStates(t *testing.T) {
-	w := realWorld(t, Mapping{})
+	w := realWorld(t, mapping.Mapping{})
 	cases := map[string]reconcile.TaskState{
 		"status = 'pending'": reconcile.TaskPending, "status = 'claiming'": reconcile.TaskAssigned,
 		"status = 'assigned'": reconcile.TaskAssigned, "status = 'running'": reconcile.TaskRunning,
@@ -92,7 +93,7 @@ func TestOmoiosStates(t *testing.T) {
 // TestOmoiosClocks: nothing ends a task for its SLA date, and a retry keeps the time when the
 // first attempt started.
 func TestOmoiosClocks(t *testing.T) {
-	w := realWorld(t, Mapping{})
+	w := realWorld(t, mapping.Mapping{})
 	task := w.enqueued("a", "t-free", `status = 'running', sandbox_id = 'box', started_at = '2026-02-01 09:10Z',
 		deadline_at = '2026-02-01 10:00Z'`)
 	if !task.DeadlineAt.IsZero() || !task.StartedAt.Equal(utc("2026-02-01 09:10:00")) {
@@ -105,7 +106,7 @@ func TestOmoiosClocks(t *testing.T) {
 }
 
 func TestOmoiosSandboxes(t *testing.T) {
-	w := realWorld(t, Mapping{})
+	w := realWorld(t, mapping.Mapping{})
 	for set, want := range map[string]int{
 		"status = 'running'": 1, "status = 'running', validation_enabled = true": 2, "status = 'running', validation_iteration = 1": 2,
 		"status = 'validating'": 2, "status = 'needs_revision'": 2, "": 1,
@@ -119,7 +120,7 @@ func TestOmoiosSandboxes(t *testing.T) {
 
 // TestOmoiosPendingByHand: tasks of a project that starts nothing by itself wait for a person.
 func TestOmoiosPendingByHand(t *testing.T) {
-	w := realWorld(t, Mapping{})
+	w := realWorld(t, mapping.Mapping{})
 	for _, ticket := range []string{"t-free", "t-hand", "t-none", "t-lost"} {
 		w.enqueued("p-"+ticket, ticket, "")
 		w.enqueued("r-"+ticket, ticket, "status = 'running'")
@@ -146,7 +147,7 @@ func TestOmoiosPendingByHand(t *testing.T) {
 
 // TestOmoiosFinished: an iteration that ends is no end, and one that is not validated neither.
 func TestOmoiosFinished(t *testing.T) {
-	w := realWorld(t, Mapping{})
+	w := realWorld(t, mapping.Mapping{})
 	w.enqueued("a", "t-free", "status = 'running', sandbox_id = 'box'")
 	w.event("box", "agent.completed", "2026-02-01 10:00Z", `{"success": true}`)
 	w.event("box", "continuous.completed", "2026-02-01 10:01Z", `{"validation_passed": false}`)
@@ -171,24 +172,24 @@ func TestOmoiosOfAFork(t *testing.T) {
 			VALUES ('a', 't-hand', '', '', '', 'bad', 'Task cancelled: x', 0, now(), now(), now()), ('b', 't-hand', '', '', '', 'new', '', 0, now(), now(), now()),
 			('c', 't-free', '', '', '', 'new', '', 1, now(), now(), now());
 		SET search_path = public`,
-		Mapping{Preset: omoiosName, Table: "jobs.tasks", Columns: map[string]string{"status": "Stage", "error": "why", "attempts": "tries"},
+		mapping.Mapping{Preset: mapping.OmoiosName, Table: "jobs.tasks", Columns: map[string]string{"status": "Stage", "error": "why", "attempts": "tries"},
 			Statuses: map[string][]string{"pending": {"new"}, "failed": {"bad"}},
-			Fail:     RowChange{Status: "bad"}, Requeue: RowChange{Status: "new"}, Events: EventMapping{Table: "jobs.sandbox_events"}})
+			Fail:     mapping.RowChange{Status: "bad"}, Requeue: mapping.RowChange{Status: "new"}, Events: mapping.EventMapping{Table: "jobs.sandbox_events"}})
 	if live := w.live(); len(live) != 1 || live["c"].State != reconcile.TaskPending || !live["c"].StartedAt.IsZero() {
 		t.Errorf("live = %+v, want c alone, its start of an attempt before", live)
 	}
 	if a := w.one("a"); a.State != reconcile.TaskStopped || a.StartedAt.IsZero() {
 		t.Errorf("a = %+v, want it stopped", a)
 	}
-	for _, m := range []Mapping{
-		{Preset: omoiosName, Columns: map[string]string{"error": ""}, Fail: RowChange{Set: map[string]string{"x": "@reason"}}},
-		{Preset: omoiosName, Columns: map[string]string{"state": ""}},
+	for _, m := range []mapping.Mapping{
+		{Preset: mapping.OmoiosName, Columns: map[string]string{"error": ""}, Fail: mapping.RowChange{Set: map[string]string{"x": "@reason"}}},
+		{Preset: mapping.OmoiosName, Columns: map[string]string{"state": ""}},
 	} {
 		if m = m.WithPreset(); m.Split || m.Columns["state"] != "" {
 			t.Errorf("without an error to read, or with a state of its own: %+v", m)
 		}
 	}
-	m := Mapping{Preset: omoiosName}.WithPreset()
+	m := mapping.Mapping{Preset: mapping.OmoiosName}.WithPreset()
 	if again := m.WithPreset(); again.Columns["state"] != m.Columns["state"] || !again.Split || again.Where != m.Where {
 		t.Errorf("the preset twice: %+v", again)
 	}
@@ -196,7 +197,7 @@ func TestOmoiosOfAFork(t *testing.T) {
 
 // TestOmoiosChecks: the platform as it ships is in order, and what it lacks has a line.
 func TestOmoiosChecks(t *testing.T) {
-	w := realWorld(t, Mapping{Events: EventMapping{Write: true}})
+	w := realWorld(t, mapping.Mapping{Events: mapping.EventMapping{Write: true}})
 	if wrong := bad(w.tasks.Check(t.Context())); len(wrong) > 0 {
 		t.Errorf("Check of empty tables:\n%s", strings.Join(wrong, "\n"))
 	}
@@ -210,7 +211,7 @@ func TestOmoiosChecks(t *testing.T) {
 	if !strings.Contains(wrong, `tasks.where and columns: relation "public.tickets" does not exist`) {
 		t.Errorf("Check without tickets:\n%s", wrong)
 	}
-	w.tasks = w.open(Mapping{Preset: omoiosName, Where: "true"})
+	w.tasks = w.open(mapping.Mapping{Preset: mapping.OmoiosName, Where: "true"})
 	wrong = strings.Join(bad(w.tasks.Check(t.Context())), "\n")
 	if !strings.Contains(wrong, `tasks.explained_by[0].table: "public"."specs" does not exist`) {
 		t.Errorf("Check without specs:\n%s", wrong)
@@ -219,7 +220,7 @@ func TestOmoiosChecks(t *testing.T) {
 
 // TestExplaining: which specs there are, by values that sandboxes show.
 func TestExplaining(t *testing.T) {
-	w := realWorld(t, Mapping{ExplainedBy: []Explainer{
+	w := realWorld(t, mapping.Mapping{ExplainedBy: []mapping.Explainer{
 		{Table: "public.specs", Key: "id", Label: "spec_id"},
 		{Table: "specs", Key: "id", Where: "status = 'executing' OR false", Name: true},
 		{Table: "boxes", Key: "Key", Label: "box"},
@@ -254,13 +255,13 @@ func TestExplaining(t *testing.T) {
 }
 
 func TestCheckOfExplainers(t *testing.T) {
-	w := realWorld(t, Mapping{})
-	for want, by := range map[string]Explainer{
+	w := realWorld(t, mapping.Mapping{})
+	for want, by := range map[string]mapping.Explainer{
 		`explained_by[0].table: "public"."spec" does not exist; did you mean "specs"?`: {Table: "public.spec", Key: "id", Label: "l"},
 		`explained_by[0].key: "specs" has no column "idd"`:                             {Table: "specs", Key: "idd", Label: "l"},
 		`explained_by[0]: column "nope" does not exist`:                                {Table: "specs", Key: "id", Where: "nope = 1", Label: "l"},
 	} {
-		wrong := bad(w.open(Mapping{Preset: omoiosName, ExplainedBy: []Explainer{by}}).Check(t.Context()))
+		wrong := bad(w.open(mapping.Mapping{Preset: mapping.OmoiosName, ExplainedBy: []mapping.Explainer{by}}).Check(t.Context()))
 		if len(wrong) != 1 || !strings.Contains(wrong[0], want) {
 			t.Errorf("Check = %q, want %q", wrong, want)
 		}
@@ -270,7 +271,7 @@ func TestCheckOfExplainers(t *testing.T) {
 	if !strings.Contains(wrong, `GRANT SELECT ON "public"."specs" TO`) {
 		t.Errorf("Check of a role that may not see the specs:\n%s", wrong)
 	}
-	wrong = strings.Join(bad(realWorld(t, Mapping{}).limited("GRANT SELECT, UPDATE ON tasks TO ROLE; GRANT SELECT ON sandbox_events, specs, projects TO ROLE").
+	wrong = strings.Join(bad(realWorld(t, mapping.Mapping{}).limited("GRANT SELECT, UPDATE ON tasks TO ROLE; GRANT SELECT ON sandbox_events, specs, projects TO ROLE").
 		Check(t.Context())), "\n")
 	if wrong != "" { // it is judged without what the preset reads of them
 		t.Errorf("Check of a role that may not see the tickets:\n%s", wrong)
@@ -279,8 +280,8 @@ func TestCheckOfExplainers(t *testing.T) {
 
 // TestEventsOfTheTask: a row without a sandbox finds the events of its task, since it was made.
 func TestEventsOfTheTask(t *testing.T) {
-	byTask := EventMapping{Columns: map[string]string{"task": "(event_data->>'task_id')"}}
-	w := realWorld(t, Mapping{Events: byTask})
+	byTask := mapping.EventMapping{Columns: map[string]string{"task": "(event_data->>'task_id')"}}
+	w := realWorld(t, mapping.Mapping{Events: byTask})
 	w.enqueued("a", "t-free", "status = 'running'")
 	w.enqueued("b", "t-free", "status = 'running', sandbox_id = 'box'")
 	for _, id := range []string{"a", "b"} {
@@ -317,9 +318,9 @@ func TestEventsOfTheTask(t *testing.T) {
 
 // TestNarrowedHeartbeats: one type may be a heartbeat and something else, by its data.
 func TestNarrowedHeartbeats(t *testing.T) {
-	m := Mapping{Events: EventMapping{Started: []EventType{}, Finished: []EventType{},
-		Heartbeat: []EventType{{Type: "status", Where: "data->>'is' = 'beat' AND source <> ''"}},
-		Waiting:   []EventType{{Type: "status", Where: "data->>'is' = 'waiting'"}}}}
+	m := mapping.Mapping{Events: mapping.EventMapping{Started: []mapping.EventType{}, Finished: []mapping.EventType{},
+		Heartbeat: []mapping.EventType{{Type: "status", Where: "data->>'is' = 'beat' AND source <> ''"}},
+		Waiting:   []mapping.EventType{{Type: "status", Where: "data->>'is' = 'waiting'"}}}}
 	w := realWorld(t, m)
 	task := w.enqueued("a", "t-free", "status = 'running', sandbox_id = 'box'")
 	w.event("box", "status", "2026-02-01 10:00Z", `{"is": "waiting"}`)
@@ -339,7 +340,7 @@ func TestNarrowedHeartbeats(t *testing.T) {
 
 // TestMark: any change of the mark is seen, and refutes a write that activity would refute.
 func TestMark(t *testing.T) {
-	m := Mapping{Columns: map[string]string{"activity_mark": "(row(timeout_seconds, repeat('x', 100000)))", "sandboxes": "max_retries"}}
+	m := mapping.Mapping{Columns: map[string]string{"activity_mark": "(row(timeout_seconds, repeat('x', 100000)))", "sandboxes": "max_retries"}}
 	w := realWorld(t, m)
 	task := w.enqueued("a", "t-free", "status = 'running', sandbox_id = 'box', max_retries = 2147483647")
 	if len(task.Mark) != 32 || task.Sandboxes != mostSandboxes {
@@ -366,10 +367,10 @@ func TestMark(t *testing.T) {
 
 // TestNoTime: what programs write for "never" is no deletion and no life sign.
 func TestNoTime(t *testing.T) {
-	w := newWorld(t, "CREATE TABLE tasks (id int PRIMARY KEY, status text, gone timestamptz, beat timestamptz, note text)", Mapping{
+	w := newWorld(t, "CREATE TABLE tasks (id int PRIMARY KEY, status text, gone timestamptz, beat timestamptz, note text)", mapping.Mapping{
 		Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "deleted_at": "gone", "heartbeat_at": "beat", "error": "note"},
 		Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-		Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason"}},
+		Fail:     mapping.RowChange{Status: "off", Set: map[string]string{"note": "@reason"}},
 	})
 	for _, never := range []string{"0001-01-01 00:00:00Z", "1970-01-01 00:00:00Z", "1970-01-01 14:00:00Z", "-infinity"} {
 		w.exec("TRUNCATE tasks")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // failed fails the task with the id and returns what restore needs.
@@ -31,15 +32,15 @@ const tableOfManyTypes = `CREATE TYPE stage AS ENUM ('todo', 'doing', 'broken');
 		'2026-02-01 09:00:00.123456+02', '2026-02-01 09:00:00.654321', '1 mon 2 days 03:04:05', true, 12345.678),
 		(2, 'doing', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`
 
-func manyTypes() Mapping {
+func manyTypes() mapping.Mapping {
 	set := map[string]string{"Note": "@reason", "local": "@now"}
 	for _, column := range []string{"box", "code", "flags", "tags", "data", "raw", "at", `left`, "ok", "n"} {
 		set[column] = "NULL"
 	}
-	return Mapping{
+	return mapping.Mapping{
 		Table: `public."Jobs"`, Columns: map[string]string{"id": "id", "status": "stage", "sandbox": "box", "error": "Note"},
 		Statuses: map[string][]string{"pending": {"todo"}, "running": {"doing"}, "failed": {"broken"}},
-		Fail:     RowChange{Status: "broken", Set: set},
+		Fail:     mapping.RowChange{Status: "broken", Set: set},
 	}
 }
 
@@ -145,7 +146,7 @@ func TestRestoreGuards(t *testing.T) {
 // TestRestoreTellsTheChannel: who listens hears of it with the status that is back.
 func TestRestoreTellsTheChannel(t *testing.T) {
 	w := omoiosWorld(t)
-	w.tasks = w.open(Mapping{Preset: "omoios", Notify: "changes"})
+	w.tasks = w.open(mapping.Mapping{Preset: "omoios", Notify: "changes"})
 	conn, err := w.pool.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // TestRetryGuards: a terminal row is set back only while it has our own version and our own mark, nothing less; and then
@@ -64,11 +65,11 @@ func TestRetryGuards(t *testing.T) {
 
 // TestNoRetry: what the mapping does not know is said before anything is asked for.
 func TestNoRetry(t *testing.T) {
-	base := func(change func(*Mapping)) string {
-		m := Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "error": "err"},
+	base := func(change func(*mapping.Mapping)) string {
+		m := mapping.Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": "status", "error": "err"},
 			Statuses: map[string][]string{"pending": {"todo"}, "running": {"doing"}, "failed": {"broken"}},
-			Fail:     RowChange{Status: "broken", Set: map[string]string{"err": "@reason"}},
-			Requeue:  RowChange{Status: "todo", Set: map[string]string{"err": "@reason"}}}
+			Fail:     mapping.RowChange{Status: "broken", Set: map[string]string{"err": "@reason"}},
+			Requeue:  mapping.RowChange{Status: "todo", Set: map[string]string{"err": "@reason"}}}
 		change(&m)
 		c, err := Compile(m)
 		if err != nil {
@@ -77,14 +78,14 @@ func TestNoRetry(t *testing.T) {
 		return c.NoRetry()
 	}
 	for name, c := range map[string]struct {
-		change func(*Mapping)
+		change func(*mapping.Mapping)
 		want   string
 	}{
-		"it is mapped":           {func(*Mapping) {}, ""},
-		"it is not":              {func(m *Mapping) { m.Requeue = RowChange{} }, "tasks.requeue is not configured"},
-		"the platform is called": {func(m *Mapping) { m.Requeue = RowChange{Call: true} }, "tasks.requeue.call"},
-		"it is several statements": {func(m *Mapping) {
-			m.Requeue = RowChange{SQL: []string{"UPDATE jobs SET status = 'todo', err = @reason WHERE id = @id"}}
+		"it is mapped":           {func(*mapping.Mapping) {}, ""},
+		"it is not":              {func(m *mapping.Mapping) { m.Requeue = mapping.RowChange{} }, "tasks.requeue is not configured"},
+		"the platform is called": {func(m *mapping.Mapping) { m.Requeue = mapping.RowChange{Call: true} }, "tasks.requeue.call"},
+		"it is several statements": {func(m *mapping.Mapping) {
+			m.Requeue = mapping.RowChange{SQL: []string{"UPDATE jobs SET status = 'todo', err = @reason WHERE id = @id"}}
 		}, "more than one UPDATE"},
 	} {
 		if got := base(c.change); c.want == "" && got != "" || !strings.Contains(got, c.want) {

@@ -15,6 +15,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A parser is a server that is asked what it makes of a text, in transactions that write
@@ -62,8 +64,8 @@ func FuzzExpressionAtServer(f *testing.F) {
 	}
 	conn := newParser(f)
 	f.Fuzz(func(t *testing.T, text string) {
-		e := scanExpression(text)
-		if e.problem != "" || len(text) > 2000 {
+		e := sqltext.Scan(text)
+		if e.Problem != "" || len(text) > 2000 {
 			return
 		}
 		p := parser{t, conn}
@@ -102,23 +104,23 @@ func (p parser) endsNotEarlier(sql string) {
 
 // An attack is a mapping that wants more than to read and mark tasks.
 type attack struct {
-	change func(*Mapping)
+	change func(*mapping.Mapping)
 	stops  string // who refuses it, "" when it does no harm: "compile", "server", "transaction"
 	says   string
 }
 
-func inWhere(sql string) func(*Mapping) { return func(m *Mapping) { m.Where = sql } }
+func inWhere(sql string) func(*mapping.Mapping) { return func(m *mapping.Mapping) { m.Where = sql } }
 
-func inColumn(sql string) func(*Mapping) {
-	return func(m *Mapping) { m.Columns["template"] = sql }
+func inColumn(sql string) func(*mapping.Mapping) {
+	return func(m *mapping.Mapping) { m.Columns["template"] = sql }
 }
 
-func inSet(sql string) func(*Mapping) {
-	return func(m *Mapping) { m.Fail.Set["sandbox_id"] = sql }
+func inSet(sql string) func(*mapping.Mapping) {
+	return func(m *mapping.Mapping) { m.Fail.Set["sandbox_id"] = sql }
 }
 
-func inEvent(sql string) func(*Mapping) {
-	return func(m *Mapping) { m.Events.Columns["sandbox"] = sql }
+func inEvent(sql string) func(*mapping.Mapping) {
+	return func(m *mapping.Mapping) { m.Events.Columns["sandbox"] = sql }
 }
 
 // attacks are tried on a database where `other` must stay as it is.
@@ -152,17 +154,19 @@ var attacks = map[string]attack{
 	"a backslash that ends no string": {inWhere(`task_type <> '\'' OR deletes_other() OR task_type = '`), "", ""},
 	"a dollar quote":                  {inWhere("task_type <> $x$ ' $x$"), "compile", "$"},
 	"a comment over the rest":         {inWhere("true) --"), "compile", "closes with )"},
-	"a quote in a name":               {func(m *Mapping) { m.Columns["template"] = `task_type" FROM other --` }, "compile", "template"},
+	"a quote in a name":               {func(m *mapping.Mapping) { m.Columns["template"] = `task_type" FROM other --` }, "compile", "template"},
 	"a quoted quote in a name": {
-		func(m *Mapping) { m.Columns["template"] = `"task_type"" FROM other --"` }, "server", "no column"},
-	"a table that is two":   {func(m *Mapping) { m.Table = `public.tasks, public.other` }, "compile", "no column name"},
-	"a table in quotes":     {func(m *Mapping) { m.Table = `public."tasks, other"` }, "server", "does not exist"},
-	"an attribute of SQL":   {func(m *Mapping) { m.Attrs = []string{`x" FROM other --`} }, "server", "does not exist"},
-	"a time zone of SQL":    {func(m *Mapping) { m.Timezone = "UTC'; DELETE FROM other; --" }, "server", "TimeZone"},
-	"a status of SQL":       {func(m *Mapping) { m.Statuses["running"] = append(m.Statuses["running"], `x'); DELETE FROM other; --`) }, "", ""},
-	"a channel of SQL":      {func(m *Mapping) { m.Notify = `x'; DELETE FROM other; --` }, "", ""},
-	"an event type of SQL":  {func(m *Mapping) { m.Events.Started = EventTypes(`x'}'); DELETE FROM other; --`) }, "", ""},
-	"a column set by trick": {func(m *Mapping) { m.Fail.Set[`x" = 'a', "status`] = "'completed'" }, "server", "no column"},
+		func(m *mapping.Mapping) { m.Columns["template"] = `"task_type"" FROM other --"` }, "server", "no column"},
+	"a table that is two": {func(m *mapping.Mapping) { m.Table = `public.tasks, public.other` }, "compile", "no column name"},
+	"a table in quotes":   {func(m *mapping.Mapping) { m.Table = `public."tasks, other"` }, "server", "does not exist"},
+	"an attribute of SQL": {func(m *mapping.Mapping) { m.Attrs = []string{`x" FROM other --`} }, "server", "does not exist"},
+	"a time zone of SQL":  {func(m *mapping.Mapping) { m.Timezone = "UTC'; DELETE FROM other; --" }, "server", "TimeZone"},
+	"a status of SQL": {func(m *mapping.Mapping) {
+		m.Statuses["running"] = append(m.Statuses["running"], `x'); DELETE FROM other; --`)
+	}, "", ""},
+	"a channel of SQL":      {func(m *mapping.Mapping) { m.Notify = `x'; DELETE FROM other; --` }, "", ""},
+	"an event type of SQL":  {func(m *mapping.Mapping) { m.Events.Started = mapping.EventTypes(`x'}'); DELETE FROM other; --`) }, "", ""},
+	"a column set by trick": {func(m *mapping.Mapping) { m.Fail.Set[`x" = 'a', "status`] = "'completed'" }, "server", "no column"},
 }
 
 const targets = `CREATE TABLE other (id serial PRIMARY KEY, secret text);
@@ -199,7 +203,7 @@ func TestMappingSmugglesNothing(t *testing.T) {
 // tries goes through all that is done with a mapping, and says where it ended and why.
 func (w *world) tries(t *testing.T, a attack) (stops, said string) {
 	t.Helper()
-	m := Mapping{Preset: "omoios"}.WithPreset()
+	m := mapping.Mapping{Preset: "omoios"}.WithPreset()
 	a.change(&m)
 	c, err := Compile(m)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
+	"github.com/sandkeeper/sandkeeper/store/tasks/sqltext"
 )
 
 // A source is what task rows are read from: the table, or what tasks.from says in its place, as the alias task.
@@ -43,7 +45,7 @@ func (c *compiler) from() {
 // key compiles how the row that is written is found by the task's id.
 func (c *compiler) key() {
 	said := c.m.Key
-	if said == "" && !inParentheses(c.m.Columns["id"]) {
+	if said == "" && !sqltext.InParentheses(c.m.Columns["id"]) {
 		said = c.m.Columns["id"]
 	}
 	switch {
@@ -60,7 +62,7 @@ func (c *compiler) key() {
 
 // writes reports whether the mapping has a repair.
 func (c *compiler) writes() bool {
-	return slices.ContainsFunc([]RowChange{c.m.Fail, c.m.Requeue}, func(r RowChange) bool {
+	return slices.ContainsFunc([]mapping.RowChange{c.m.Fail, c.m.Requeue}, func(r mapping.RowChange) bool {
 		return r.Status != "" || len(r.Set) > 0 || len(r.SQL) > 0
 	})
 }

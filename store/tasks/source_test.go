@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // joined is a platform whose job has its state, its machine and its beats in tables of their own, one of them with a row
@@ -29,13 +30,13 @@ var joinedReads = map[string]string{
 // endTry is what fails a job of the platform besides its row.
 const endTry = "UPDATE public.tries SET status = 'failed' WHERE n = (SELECT max(n) FROM public.tries WHERE job = @id::uuid)"
 
-func joinedMapping(from string) Mapping {
-	return Mapping{
+func joinedMapping(from string) mapping.Mapping {
+	return mapping.Mapping{
 		Table: "public.jobs", From: from, Key: "id",
 		Columns: map[string]string{"id": "job_id", "status": "(task.status)", "sandbox": "box", "heartbeat_at": "beat", "error": "note"},
 		Statuses: map[string][]string{"pending": {"pending"}, "running": {"running"}, "failed": {"failed"},
 			"completed": {"completed"}},
-		Fail: RowChange{Set: map[string]string{"note": "@reason"}, SQL: []string{endTry}},
+		Fail: mapping.RowChange{Set: map[string]string{"note": "@reason"}, SQL: []string{endTry}},
 	}
 }
 
@@ -94,7 +95,7 @@ func TestOthersWriteMeanwhile(t *testing.T) {
 	plain := joinedMapping("")
 	plain.Key, plain.Columns = "", map[string]string{"id": "id", "error": "note",
 		"status": "((SELECT status FROM public.tries WHERE tries.job = jobs.id ORDER BY n DESC LIMIT 1))"}
-	for name, m := range map[string]Mapping{"a query": joinedMapping(joinedReads["a query"]), "the table": plain} {
+	for name, m := range map[string]mapping.Mapping{"a query": joinedMapping(joinedReads["a query"]), "the table": plain} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, joined, m)
 			w.pool.Close()
@@ -130,7 +131,7 @@ func TestOthersWriteMeanwhile(t *testing.T) {
 		})
 		t.Run(name+", locked", func(t *testing.T) {
 			// A repair that writes other tables alone rests on the row as well.
-			m.Fail = RowChange{SQL: []string{strings.Replace(endTry, "SET", "SET box = @reason,", 1)}}
+			m.Fail = mapping.RowChange{SQL: []string{strings.Replace(endTry, "SET", "SET box = @reason,", 1)}}
 			w := newWorld(t, joined, m)
 			task := w.one(id("1"))
 			tx, err := w.pool.Begin(t.Context())
@@ -180,21 +181,21 @@ func TestSeveralRowsOfOneID(t *testing.T) {
 // TestCheckOfFrom: what is read elsewhere than it is written is checked in both places.
 func TestCheckOfFrom(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*Mapping)
+		change func(*mapping.Mapping)
 		what   string
 		said   string
 		ok     bool
 	}{
-		"a view":              {func(*Mapping) {}, "tasks.from", `"public"."job_list" is a view`, true},
-		"each once":           {func(*Mapping) {}, "tasks.from", "has each live task once", true},
-		"tried":               {func(*Mapping) {}, "tasks.fail", "was tried on a live row, and rolled back", true},
-		"no such view":        {func(m *Mapping) { m.From = "public.job_lists" }, "tasks.from", `"public"."job_lists" does not exist`, false},
-		"no such column":      {func(m *Mapping) { m.Columns["sandbox"] = "boxx" }, "tasks.columns.sandbox", `has no column "boxx"`, false},
-		"a query of nothing":  {func(m *Mapping) { m.From = "SELECT * FROM nothing" }, "tasks.from", `relation "nothing" does not exist`, false},
-		"what does not fail":  {func(m *Mapping) { m.Fail.SQL = []string{"SELECT @id"} }, "tasks.fail", `the row would be "running" and not failed`, false},
-		"a key of many":       {func(m *Mapping) { m.Key = "note" }, "tasks.key", `no index makes "note" unique`, false},
-		"nothing is written":  {func(m *Mapping) { m.Table, m.Key, m.Fail = "", "", RowChange{None: true} }, "tasks.from", "has each live task once", true},
-		"a view as the table": {func(m *Mapping) { m.Table, m.From, m.Key = "public.job_list", "", "" }, "tasks.table", "is not a table", false},
+		"a view":              {func(*mapping.Mapping) {}, "tasks.from", `"public"."job_list" is a view`, true},
+		"each once":           {func(*mapping.Mapping) {}, "tasks.from", "has each live task once", true},
+		"tried":               {func(*mapping.Mapping) {}, "tasks.fail", "was tried on a live row, and rolled back", true},
+		"no such view":        {func(m *mapping.Mapping) { m.From = "public.job_lists" }, "tasks.from", `"public"."job_lists" does not exist`, false},
+		"no such column":      {func(m *mapping.Mapping) { m.Columns["sandbox"] = "boxx" }, "tasks.columns.sandbox", `has no column "boxx"`, false},
+		"a query of nothing":  {func(m *mapping.Mapping) { m.From = "SELECT * FROM nothing" }, "tasks.from", `relation "nothing" does not exist`, false},
+		"what does not fail":  {func(m *mapping.Mapping) { m.Fail.SQL = []string{"SELECT @id"} }, "tasks.fail", `the row would be "running" and not failed`, false},
+		"a key of many":       {func(m *mapping.Mapping) { m.Key = "note" }, "tasks.key", `no index makes "note" unique`, false},
+		"nothing is written":  {func(m *mapping.Mapping) { m.Table, m.Key, m.Fail = "", "", mapping.RowChange{None: true} }, "tasks.from", "has each live task once", true},
+		"a view as the table": {func(m *mapping.Mapping) { m.Table, m.From, m.Key = "public.job_list", "", "" }, "tasks.table", "is not a table", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := joinedMapping("public.job_list")
@@ -216,12 +217,12 @@ func TestCheckOfFrom(t *testing.T) {
 func TestRunAgainFrom(t *testing.T) {
 	m := joinedMapping("public.job_list")
 	m.Columns["status"] = "status"
-	m.Requeue = RowChange{Set: map[string]string{"note": "@reason"}, Status: "pending"}
+	m.Requeue = mapping.RowChange{Set: map[string]string{"note": "@reason"}, Status: "pending"}
 	c, err := Compile(m.WithPreset())
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld(t, pgtest.OmoiOS, Mapping{Preset: "omoios"})
+	w := newWorld(t, pgtest.OmoiOS, mapping.Mapping{Preset: "omoios"})
 	w.exec(joined + "; ALTER TABLE jobs ADD status text; UPDATE tries SET status = 'failed'; UPDATE jobs SET note = 'why [sandkeeper a]' WHERE id = '" + id("1") + "'")
 	w.exec(c.RunAgain([]string{id("1"), id("2")}, "again"))
 	if got := w.text("SELECT string_agg(coalesce(status, 'NULL'), ' ' ORDER BY id) FROM jobs"); got != "pending NULL" {

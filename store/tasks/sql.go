@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/store"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // Statements are a compiled mapping made SQL for the columns' types as they are.
@@ -63,8 +64,8 @@ func (s *statements) read(where string) (string, error) {
 // selection is what is read of a row, in the order in which it is scanned.
 func (s *statements) selection() []selected {
 	out := []selected{{"sk_version", s.plan.from.Version}, {"sk_outside", s.outside()}}
-	for _, f := range taskFields {
-		out = append(out, selected{"sk_" + f.name, s.fieldSQL(f)})
+	for _, f := range mapping.TaskFields {
+		out = append(out, selected{"sk_" + f.Name, s.fieldSQL(f)})
 	}
 	for i, name := range s.plan.mapping.Attrs {
 		out = append(out, selected{fmt.Sprintf("sk_attr_%d", i), store.Quoted(name) + "::text"})
@@ -80,19 +81,21 @@ func (s *statements) outside() string {
 	return "NOT coalesce((" + s.plan.where + "), false)"
 }
 
-var sqlTypes = map[kind]string{textual: "text", moment: "timestamptz", span: "interval", number: "bigint"}
+var sqlTypes = map[mapping.Kind]string{
+	mapping.Textual: "text", mapping.Moment: "timestamptz", mapping.Span: "interval", mapping.Number: "bigint",
+}
 
-func (s *statements) fieldSQL(f field) string {
-	sql, mapped := s.plan.columns[f.name]
+func (s *statements) fieldSQL(f mapping.Field) string {
+	sql, mapped := s.plan.columns[f.Name]
 	switch {
 	case !mapped:
-		return "NULL::" + sqlTypes[f.kind]
-	case f.name == "error":
+		return "NULL::" + sqlTypes[f.Kind]
+	case f.Name == "error":
 		return clipped("(" + sql + ")::text")
-	case f.name == "activity_mark", f.name == "attempt_mark":
+	case f.Name == "activity_mark", f.Name == "attempt_mark":
 		return hashed(sql)
 	}
-	return "(" + sql + ")::" + sqlTypes[f.kind]
+	return "(" + sql + ")::" + sqlTypes[f.Kind]
 }
 
 // clipped keeps both ends of a long text: what went wrong, and a mark of ours.
@@ -168,7 +171,7 @@ func (s *statements) withLive(args pgx.StrictNamedArgs) pgx.StrictNamedArgs {
 	}
 	args["live"] = list(s.plan.live)
 	if s.plan.mapping.Split {
-		args["words"] = list(s.labelled(s.plan.words))
+		args["words"] = list(s.labelled(s.plan.Words))
 	}
 	return args
 }
@@ -188,7 +191,7 @@ func (s *statements) readArgs() pgx.StrictNamedArgs {
 	args := pgx.StrictNamedArgs{}
 	if s.plan.events != nil {
 		for _, kind := range eventKinds {
-			args[kind] = s.plan.mapping.Events.plainTypes(kind)
+			args[kind] = s.plan.mapping.Events.PlainTypes(kind)
 		}
 	}
 	return args

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 func TestClock(t *testing.T) {
@@ -76,7 +77,7 @@ func TestLiveTakesTheLiveStatusesAndWhere(t *testing.T) {
 	if got, want := states(w.live()), "assigned=assigned claiming=assigned pending=pending running=running"; got != want {
 		t.Errorf("Live = %s, want %s", got, want)
 	}
-	w.tasks = w.open(Mapping{Preset: "omoios", Where: "task_type = 'a' AND created_at <= @now"})
+	w.tasks = w.open(mapping.Mapping{Preset: "omoios", Where: "task_type = 'a' AND created_at <= @now"})
 	if got, want := states(w.live()), "claiming=assigned pending=pending"; got != want {
 		t.Errorf("Live where = %s, want %s", got, want)
 	}
@@ -168,10 +169,10 @@ func TestIDTypes(t *testing.T) {
 			w := newWorld(
 				t,
 				"CREATE TABLE jobs (id "+c.column+" PRIMARY KEY, status text, box "+c.column+", note text)",
-				Mapping{
+				mapping.Mapping{
 					Table: "public.jobs", Columns: map[string]string{"id": "id", "status": "status", "sandbox": "box"},
 					Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-					Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason"}},
+					Fail:     mapping.RowChange{Status: "off", Set: map[string]string{"note": "@reason"}},
 				},
 			)
 			for _, id := range c.ids {
@@ -257,19 +258,19 @@ CREATE TABLE "My Jobs"."select" ("from" text, "where" text, "to" timestamp);
 INSERT INTO "My Jobs"."Task ""Table""" VALUES (1, 'on', '{"box": "b-1", "beat": "2026-02-01 09:00:00+00"}', 'ana');
 INSERT INTO "My Jobs"."select" VALUES ('b-1', 'tick', '2026-02-01 10:00:00')`
 
-func oddMapping() Mapping {
-	return Mapping{
+func oddMapping() mapping.Mapping {
+	return mapping.Mapping{
 		Table: `"My Jobs"."Task ""Table"""`, Timezone: "Europe/Berlin",
 		Columns: map[string]string{
 			"id": "order", "status": "State", "sandbox": "(data->>'box')", "error": `"a.b"`,
 			"heartbeat_at": "((data->>'beat')::timestamptz)", "template": "('it''s; --' || \"user\")",
 		},
 		Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-		Fail:     RowChange{Status: "off", Set: map[string]string{"a.b": "@reason", "user": "upper(\"user\")"}},
+		Fail:     mapping.RowChange{Status: "off", Set: map[string]string{"a.b": "@reason", "user": "upper(\"user\")"}},
 		Attrs:    []string{"user"},
-		Events: EventMapping{
+		Events: mapping.EventMapping{
 			Table: "My Jobs.select", Columns: map[string]string{"sandbox": "from", "type": "where", "at": "to"},
-			Heartbeat: EventTypes("tick"),
+			Heartbeat: mapping.EventTypes("tick"),
 		},
 	}
 }
@@ -300,12 +301,12 @@ func TestTimesWithoutZone(t *testing.T) {
 		at timestamptz, note text, lasts interval);
 		INSERT INTO tasks VALUES (1, 'on', '2026-07-01 12:00:00', '2026-07-02', NULL, 'infinity',
 			'2026-07-01 10:00:00Z', NULL, '1 day 1 second')`,
-		Mapping{
+		mapping.Mapping{
 			Table: "tasks", Timezone: "Europe/Berlin",
 			Columns: map[string]string{"id": "id", "status": "status", "created_at": "made", "assigned_at": "day",
 				"deadline_at": "forever", "updated_at": "at", "error": "note", "timeout": "lasts"},
 			Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-			Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason", "done": "@now", "at": "@now"}},
+			Fail:     mapping.RowChange{Status: "off", Set: map[string]string{"note": "@reason", "done": "@now", "at": "@now"}},
 		},
 	)
 	got := w.live()["1"]
@@ -335,7 +336,7 @@ func TestTimesWithoutZone(t *testing.T) {
 // can. It is never taken for none, and never keeps the other rows from being read.
 func TestTimesOutOfThisWorld(t *testing.T) {
 	w := newWorld(t, `CREATE TABLE tasks (id int PRIMARY KEY, status text, at timestamptz, lasts interval);
-		INSERT INTO tasks VALUES (1, 'on', now(), '1 second')`, Mapping{
+		INSERT INTO tasks VALUES (1, 'on', now(), '1 second')`, mapping.Mapping{
 		Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "updated_at": "at", "activity_at": "at",
 			"deadline_at": "at", "keep_alive_until": "at", "timeout": "lasts"},
 		Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
@@ -383,11 +384,11 @@ func TestStateExpressionAndEnumStatus(t *testing.T) {
 	schema := `CREATE TYPE "Status" AS ENUM ('queued', 'going', 'done', 'broken');
 		CREATE TABLE tasks (id int PRIMARY KEY, status "Status", started timestamptz, note text);
 		INSERT INTO tasks VALUES (1, 'queued', NULL), (2, 'going', NULL), (3, 'going', now()), (4, 'broken', NULL)`
-	m := Mapping{
+	m := mapping.Mapping{
 		Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note",
 			"state": "(CASE WHEN status = 'going' AND started IS NULL THEN 'assigned' WHEN status = 'going' THEN 'running' " +
 				"WHEN status = 'queued' THEN 'pending' WHEN status = 'broken' THEN 'failed' ELSE 'completed' END)"},
-		Fail: RowChange{Status: "broken", Set: map[string]string{"note": "@reason"}},
+		Fail: mapping.RowChange{Status: "broken", Set: map[string]string{"note": "@reason"}},
 	}
 	w := newWorld(t, schema, m)
 	got := w.live()
@@ -420,7 +421,7 @@ func TestLongErrorsKeepTheirMark(t *testing.T) {
 }
 
 func TestCatalogIsReadAgainWhenAColumnChanges(t *testing.T) {
-	w := newWorld(t, "CREATE TABLE tasks (id int PRIMARY KEY, status text); INSERT INTO tasks VALUES (1, 'on')", Mapping{
+	w := newWorld(t, "CREATE TABLE tasks (id int PRIMARY KEY, status text); INSERT INTO tasks VALUES (1, 'on')", mapping.Mapping{
 		Table: "tasks", Columns: map[string]string{"id": "id", "status": "status"},
 		Statuses: map[string][]string{"running": {"on"}}})
 	w.one("1")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // TestStatementsOrNone: a status that its table generates, as Coder's, is failed by the config's statements, under the
@@ -39,9 +40,9 @@ func TestStatementsOrNone(t *testing.T) {
 	} {
 		for how, status := range statuses {
 			t.Run(name+", "+how, func(t *testing.T) {
-				w := newWorld(t, schema, Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": status, "error": "note"},
+				w := newWorld(t, schema, mapping.Mapping{Table: "jobs", Columns: map[string]string{"id": "id", "status": status, "error": "note"},
 					Statuses: map[string][]string{"pending": {"pending"}, "running": {"running"}, "failed": {"failed"}},
-					Fail:     RowChange{SQL: c.sql}})
+					Fail:     mapping.RowChange{SQL: c.sql}})
 				w.exec("INSERT INTO jobs (id, began) VALUES ($1, now())", id("1"))
 				task := w.one(id("1"))
 				if c.meanwhile != "" {
@@ -70,10 +71,10 @@ func TestStatementsOrNone(t *testing.T) {
 
 // TestComposedID: rows that two columns name are read, locked and written by an expression of both.
 func TestComposedID(t *testing.T) {
-	w := newWorld(t, `CREATE TABLE runs (org text, n int, status text, note text, PRIMARY KEY (org, n))`, Mapping{
+	w := newWorld(t, `CREATE TABLE runs (org text, n int, status text, note text, PRIMARY KEY (org, n))`, mapping.Mapping{
 		Table: "runs", Columns: map[string]string{"id": "(org || '/' || n)", "status": "status", "error": "note"},
 		Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}},
-		Fail:     RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}})
+		Fail:     mapping.RowChange{Status: "failed", Set: map[string]string{"note": "@reason"}}})
 	w.exec("INSERT INTO runs (org, n, status) VALUES ('a', 1, 'running'), ('a', 11, 'running'), ('b', 1, 'running')")
 	if live := w.live(); len(live) != 3 || live["a/1"].ID != "a/1" {
 		t.Fatalf("live = %v", live)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // running adds a running task with the sandbox box-n and returns it as it is judged.
@@ -221,9 +222,9 @@ func TestColumnsGiveLifeSignsToo(t *testing.T) {
 				t,
 				"CREATE TABLE tasks (id int PRIMARY KEY, status text, beat timestamptz, note text); INSERT INTO tasks VALUES "+
 					"(1, 'on')",
-				Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note", column: "beat"},
+				mapping.Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note", column: "beat"},
 					Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-					Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason"}}},
+					Fail:     mapping.RowChange{Status: "off", Set: map[string]string{"note": "@reason"}}},
 			)
 			write := reconcile.Write{Step: reconcile.StepFail, Task: w.one("1"), Reason: reason, Refutable: true, Lock: true}
 			w.exec("UPDATE tasks SET beat = '2026-02-01 09:00Z'")
@@ -303,7 +304,7 @@ func TestAWriterThatIsWaitedFor(t *testing.T) {
 			w := omoiosWorld(t)
 			w.pool.Close()
 			w.pool = open(t, w.dsn+"&lock_timeout=60s")
-			w.tasks = w.open(Mapping{Preset: "omoios"})
+			w.tasks = w.open(mapping.Mapping{Preset: "omoios"})
 			task := w.running("1")
 			tx, err := w.pool.Begin(t.Context())
 			if err != nil {
@@ -348,9 +349,9 @@ func TestReasonsFitTheirColumn(t *testing.T) {
 		t,
 		"CREATE TABLE tasks (id int PRIMARY KEY, status text, note varchar(60), short varchar(40)); INSERT INTO tasks "+
 			"SELECT n, 'on' FROM generate_series(1, 3) n",
-		Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
+		mapping.Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
 			Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-			Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason", "short": "@reason"}}},
+			Fail:     mapping.RowChange{Status: "off", Set: map[string]string{"note": "@reason", "short": "@reason"}}},
 	)
 	for id, reason := range map[string]string{
 		"1": strings.Repeat("ü", 90) + " [sandkeeper a-1]",
@@ -391,7 +392,7 @@ func TestFitKeepsTheLimitAndTheMark(t *testing.T) {
 
 func TestEventAndNotificationComeWithTheWrite(t *testing.T) {
 	w := omoiosWorld(t)
-	w.tasks = w.open(Mapping{Preset: "omoios", Notify: "Task Changes", Events: EventMapping{Write: true}})
+	w.tasks = w.open(mapping.Mapping{Preset: "omoios", Notify: "Task Changes", Events: mapping.EventMapping{Write: true}})
 	conn, err := pgx.Connect(t.Context(), w.dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -427,50 +428,50 @@ func TestEventAndNotificationComeWithTheWrite(t *testing.T) {
 func TestWritesThatAreRefused(t *testing.T) {
 	const schema = "CREATE TABLE tasks (id int, status text, note text, data jsonb); INSERT INTO tasks VALUES (1, " +
 		"'on'), (1, 'on'), (2, 'on');"
-	base := func() Mapping {
-		return Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
+	base := func() mapping.Mapping {
+		return mapping.Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "error": "note"},
 			Statuses: map[string][]string{"running": {"on"}, "failed": {"off"}},
-			Fail:     RowChange{Status: "off", Set: map[string]string{"note": "@reason"}}}
+			Fail:     mapping.RowChange{Status: "off", Set: map[string]string{"note": "@reason"}}}
 	}
 	cases := map[string]struct {
 		schema string
-		change func(*Mapping)
+		change func(*mapping.Mapping)
 		id     string
 		want   string
 	}{
-		"two rows with one id": {"", func(*Mapping) {}, "1", "must be unique"},
-		"a state expression that does not become failed": {"", func(m *Mapping) {
+		"two rows with one id": {"", func(*mapping.Mapping) {}, "1", "must be unique"},
+		"a state expression that does not become failed": {"", func(m *mapping.Mapping) {
 			m.Columns["state"], m.Statuses = "('running')", nil
 		}, "2", `would be "running" and not failed`},
 		"a trigger that puts the status back": {
 			`CREATE FUNCTION back() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.status := 'on'; RETURN NEW; END $$;
 			CREATE TRIGGER back BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION back();`,
-			func(*Mapping) {},
+			func(*mapping.Mapping) {},
 			"2",
 			`would be "on"`,
 		},
 		"a trigger that refuses": {
 			`CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not on sundays'; END $$;
 			CREATE TRIGGER no BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION no();`,
-			func(*Mapping) {},
+			func(*mapping.Mapping) {},
 			"2",
 			"a trigger on the task table refused it",
 		},
 		"a constraint that does not know the status": {
 			"ALTER TABLE tasks ADD CHECK (status = 'on');",
-			func(*Mapping) {},
+			func(*mapping.Mapping) {},
 			"2",
 			"correct fail.status",
 		},
 		"a value of the wrong type": {
 			"",
-			func(m *Mapping) { m.Fail.Set["data"] = "@reason" },
+			func(m *mapping.Mapping) { m.Fail.Set["data"] = "@reason" },
 			"2",
 			"does not fit",
 		},
 		"nothing configured": {
 			"",
-			func(m *Mapping) { m.Fail = RowChange{} },
+			func(m *mapping.Mapping) { m.Fail = mapping.RowChange{} },
 			"2",
 			"tasks.fail is not configured",
 		},

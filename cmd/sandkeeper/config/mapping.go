@@ -9,22 +9,23 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // Mapping returns the sections `tasks` and `events` as they are given, for tasks.Compile.
 // Attrs are the further columns that overrides ask for.
-func (c *Config) Mapping() tasks.Mapping {
+func (c *Config) Mapping() mapping.Mapping {
 	t := c.Tasks
-	return tasks.Mapping{
+	return mapping.Mapping{
 		Preset: t.Preset, Table: t.Table, From: t.From, Key: t.Key, Where: t.Where, Timezone: t.Timezone,
 		Columns: t.Columns, Statuses: t.Statuses,
-		Fail: tasks.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL,
+		Fail: mapping.RowChange{None: t.Fail.None, Status: t.Fail.Status, Set: t.Fail.Set, SQL: t.Fail.SQL,
 			Call: t.Fail.Call.given()},
-		Requeue: tasks.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set,
+		Requeue: mapping.RowChange{None: t.Requeue.None || t.Fail.None, Status: t.Requeue.Status, Set: t.Requeue.Set,
 			SQL: t.Requeue.SQL, Call: t.Requeue.Call.given()},
 		Many:   t.PerTask == "many" || t.PerTask == "" && reconcile.ShapeNamed(c.shape()).Many,
 		Notify: t.Notify, Attrs: c.attrs(),
-		Events: tasks.EventMapping{
+		Events: mapping.EventMapping{
 			Table: c.Events.Table, From: c.Events.From, Columns: c.Events.Columns,
 			Started: eventTypes(c.Events.Started), Heartbeat: eventTypes(c.Events.Heartbeat),
 			Waiting: eventTypes(c.Events.Waiting), Finished: eventTypes(c.Events.Finished),
@@ -35,9 +36,9 @@ func (c *Config) Mapping() tasks.Mapping {
 }
 
 // entryNames are what the rows call the entries.
-func (c *Config) entryNames() (out []tasks.Entry) {
+func (c *Config) entryNames() (out []mapping.Entry) {
 	for _, p := range c.Providers {
-		out = append(out, tasks.Entry{Name: p.Name, Rows: p.Rows})
+		out = append(out, mapping.Entry{Name: p.Name, Rows: p.Rows})
 	}
 	return out
 }
@@ -47,29 +48,29 @@ func (c *Config) shape() string {
 	if c.Tasks.Shape != "" {
 		return c.Tasks.Shape
 	}
-	return tasks.PresetShape(c.Tasks.Preset)
+	return mapping.PresetShape(c.Tasks.Preset)
 }
 
 // eventTypes is nil for a list that is not given, which a preset fills.
-func eventTypes(list []EventTypeConfig) []tasks.EventType {
+func eventTypes(list []EventTypeConfig) []mapping.EventType {
 	if list == nil {
 		return nil
 	}
-	out := make([]tasks.EventType, len(list))
+	out := make([]mapping.EventType, len(list))
 	for i, t := range list {
-		out[i] = tasks.EventType{Type: t.Type, Where: t.Where}
+		out[i] = mapping.EventType{Type: t.Type, Where: t.Where}
 	}
 	return out
 }
 
 // explainers is nil for a list that is not given, which a preset fills.
-func explainers(list []ExplainerConfig) []tasks.Explainer {
+func explainers(list []ExplainerConfig) []mapping.Explainer {
 	if list == nil {
 		return nil
 	}
-	out := make([]tasks.Explainer, len(list))
+	out := make([]mapping.Explainer, len(list))
 	for i, e := range list {
-		out[i] = tasks.Explainer{Table: e.Table, Key: e.Key, Where: e.Where, Label: e.Label, Name: e.Name}
+		out[i] = mapping.Explainer{Table: e.Table, Key: e.Key, Where: e.Where, Label: e.Label, Name: e.Name}
 	}
 	return out
 }
@@ -209,14 +210,14 @@ func (c *Config) checkMapping(r *report) {
 }
 
 // mistakesIn takes joined errors apart.
-func mistakesIn(err error) []tasks.MappingError {
+func mistakesIn(err error) []mapping.MappingError {
 	var many interface{ Unwrap() []error }
 	if !errors.As(err, &many) {
 		return nil
 	}
-	var out []tasks.MappingError
+	var out []mapping.MappingError
 	for _, one := range many.Unwrap() {
-		var m *tasks.MappingError
+		var m *mapping.MappingError
 		if errors.As(one, &m) {
 			out = append(out, *m)
 		}

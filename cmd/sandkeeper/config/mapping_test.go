@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/store/tasks"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 const beforeMapping = "installation: x\ndatabase: postgres://a@b/c\nproviders: [{name: lab, kind: simulated, url: http://lab.example, owns: {name_prefix: x-}, link: {task_label: t}}]\n"
@@ -33,7 +33,7 @@ events:
   set: {source: "'platform'"}
 `)
 	e := c.Mapping().WithPreset().Events
-	want := []tasks.EventType{{Type: "done"}, {Type: "over", Where: "data->>'ok' = 'true'"}}
+	want := []mapping.EventType{{Type: "done"}, {Type: "over", Where: "data->>'ok' = 'true'"}}
 	if diff := cmp.Diff(want, e.Finished); diff != "" || len(e.Started) != 0 || len(e.Heartbeat) != 1 {
 		t.Errorf("started %v, heartbeat %v, finished (-want +got)\n%s", e.Started, e.Heartbeat, diff)
 	}

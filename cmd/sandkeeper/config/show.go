@@ -14,7 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store/tasks"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // A Setting is one value of the config in force, and where it comes from. No setting holds a secret.
@@ -50,7 +50,7 @@ func (c *Config) Settings() []Setting {
 }
 
 // fillIn lays what the preset gives over what the file says.
-func (c *Config) fillIn(m tasks.Mapping) {
+func (c *Config) fillIn(m mapping.Mapping) {
 	t, e := &c.Tasks, &c.Events
 	t.Table, t.From, t.Key, t.Where, t.Timezone, t.Columns, t.Statuses = m.Table, m.From, m.Key, m.Where, m.Timezone,
 		m.Columns, m.Statuses
@@ -67,7 +67,7 @@ func (c *Config) fillIn(m tasks.Mapping) {
 	e.Waiting, e.Finished = typesOf(m.Events.Waiting), typesOf(m.Events.Finished)
 }
 
-func typesOf(list []tasks.EventType) (out []EventTypeConfig) {
+func typesOf(list []mapping.EventType) (out []EventTypeConfig) {
 	for _, t := range list {
 		out = append(out, EventTypeConfig{Type: t.Type, Where: t.Where})
 	}

@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/store/tasks"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // known proposes the preset of a platform whose tables are all there, nil when they are of none.
 func known(cat *Catalog) *Proposal {
 	best, most := "", 0
-	for _, name := range tasks.Presets() {
+	for _, name := range mapping.Presets() {
 		if n := cat.fits(tasks.PresetTables(name)); n > most {
 			best, most = name, n
 		}
@@ -18,7 +19,7 @@ func known(cat *Catalog) *Proposal {
 		return nil
 	}
 	p := &Proposal{Preset: Line{"preset", best, "has all the tables and columns that the preset names", false}}
-	if shape := tasks.PresetShape(best); shape != "" {
+	if shape := mapping.PresetShape(best); shape != "" {
 		p.Shape = Line{"shape", shape, "the preset's own", false}
 	}
 	return p

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 	"github.com/sandkeeper/sandkeeper/store/tasks/propose"
 )
 
@@ -100,7 +101,7 @@ func holds(t *testing.T, name string, pool *pgxpool.Pool) {
 
 // TestPresetsAreRecognised: a database with the tables of a preset is that platform's, one that lacks a column is not.
 func TestPresetsAreRecognised(t *testing.T) {
-	for _, preset := range tasks.Presets() {
+	for _, preset := range mapping.Presets() {
 		tables := tasks.PresetTables(preset)
 		if preset == "none" {
 			continue

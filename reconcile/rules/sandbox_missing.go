@@ -1,0 +1,154 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
+
+// sandboxMissing finds a live task whose sandbox the ledger has seen, or whose row names one, and
+// whose sandbox is gone or terminal. Paused, archived and suspended are neither. A sign of life
+// inside the heartbeat limit vetoes it. A task that nobody has ever seen with a sandbox may need none:
+// subflows, runs that are started by hand, agents within the platform itself.
+func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
+	t := s.Task
+	if t == nil || s.LinkState != reconcile.LinkLive || t.State == reconcile.TaskPending || !t.State.Live() {
+		return apart(v, s, "assigned and running tasks are")
+	}
+	started := v.Started(s)
+	had := s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		return b.Here && !b.Known || b.Known && !v.Past(s, b) && (started || atItsTime(v, s, b))
+	})
+	//guard:missing-never-had harm
+	if !had && !namesOne(v, s) {
+		return healthyResult("no sandbox of it was ever seen, and its row names none that was: it may need none")
+	}
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting
+	}) {
+		return no(v, func() string { return v.State(s) })
+	}
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxDeleting }) {
+		return Result{NeedsLookup: v.CanLook(t), Suspect: v.State(s)} // a list may show for long what is gone
+	}
+	//guard:missing-alive P14
+	if age, alive := v.Alive(t); alive {
+		successor := v.Successors != nil && v.CanLook(t)
+		kept := fmt.Sprintf("no sandbox was found, but its worker was last seen %s ago", text.Duration(age))
+		//guard:missing-heir harm
+		return Result{NeedsLookup: successor, Suspect: kept}
+	}
+	grace := After(v, "sandbox-missing", s)
+	//guard:missing-grace P3
+	if age, by := v.StateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
+		return Result{Suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
+	}
+	where, ok := v.Locate(s)
+	//guard:missing-looked harm
+	if !ok {
+		return Result{NeedsLookup: v.CanLook(t), Suspect: where}
+	}
+	cause, because := "", []reconcile.Evidence(nil)
+	if !v.Started(s) { // an unusable template explains a start that failed, not a sandbox that ran
+		cause, because = v.Cause(s)
+	}
+	//guard:missing-goes-on harm
+	goesOn := s.HasBox(v.MayGoOn)
+	if goesOn {
+		cause = reconcile.Joined("a later one of its name may go on, which the next listing tells", cause)
+	}
+	var holds reconcile.HeldBy
+	// One that is known to be gone may be of an earlier attempt, unless the row names it.
+	named := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Known && v.Vouched(s, b) })
+	//guard:missing-clock harm
+	if !named {
+		holds = v.HidesWhatIsNew(s)
+	}
+	//guard:missing-pipeline harm
+	if !named {
+		holds = append(holds, allSilent(v, t)...)
+	}
+	told, record := v.DeathWords(s)
+	//guard:missing-record-goes-on harm
+	recorded := !goesOn && onRecord(v, s, grace)
+	return Result{
+		Found: true, Due: recorded, NotYet: goesOn, Holds: holds, NeedsLookup: v.Unrecorded(s),
+		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
+		Reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
+		Evidence: slices.Concat([]reconcile.Evidence{
+			{Source: "providers", At: v.Now, Fact: where},
+			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
+		}, record, because),
+	}
+}
+
+// latest is how late a pipeline of events may be and still be waited for.
+const latest = 10 * time.Minute
+
+// allSilent holds what only a search did not find, as it would not where a label was lost, while nobody else is heard
+// either: the worker's sign of life, which speaks against it, may be on its way. Where nobody is heard for longer,
+// nobody is there to speak.
+func allSilent(v *view.View, t *reconcile.Task) reconcile.HeldBy {
+	quiet := t.AsOf.Sub(v.Newest)
+	if t.LastSeen().IsZero() || silentFor(v, t) > v.Limit || quiet > latest {
+		return nil
+	}
+	held := reconcile.HeldFrozen(reconcile.SourceEvents)
+	held.Reason = fmt.Sprintf("no worker was heard for %s", text.Duration(quiet))
+	return reconcile.HeldBy{held}
+}
+
+// onRecord reports whether the provider has the end of each sandbox of the task on record, so that no second look is
+// needed. Who makes the threshold longer gives the platform time to bring a sandbox back by itself: it counts from the
+// newest of these ends then.
+func onRecord(v *view.View, s *reconcile.Subject, after time.Duration) bool {
+	ends := v.DiedAll(s)
+	longer := after > reconcile.RuleNamed("sandbox-missing").Default.After
+	return len(ends) > 0 && !slices.ContainsFunc(ends, func(d *reconcile.Death) bool {
+		//guard:missing-record-after P3
+		return longer && d.Ago() < after
+	})
+}
+
+// namesOne reports whether the row names a sandbox that there was: by an id, which only its provider
+// gives out, or one that its worker spoke from. A name may be made up beforehand, and attempts,
+// restores and warm starts go by others.
+func namesOne(v *view.View, s *reconcile.Subject) bool {
+	t := s.Task
+	if t.Sandbox == "" || !v.Started(s) {
+		return false
+	}
+	byID := slices.ContainsFunc(v.P.Candidates(t), func(name string) bool { return v.P.Providers[name].SandboxIsID })
+	return byID || !view.TaskTold(t).LastSeen().IsZero()
+}
+
+// lostFor is for how long the ledger has known that a sandbox of the subject is gone or over,
+// else for how long it has been missed.
+func lostFor(v *view.View, s *reconcile.Subject) time.Duration {
+	var longest time.Duration
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		switch {
+		case !b.Known || v.Past(s, b):
+		case !b.Seen.GoneAt.IsZero():
+			longest = max(longest, v.Since(b.Seen.GoneAt))
+		case b.Lost() && b.Here && b.Seen.State == b.State:
+			longest = max(longest, v.Since(b.Seen.StateSince))
+		}
+	}
+	open := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}]
+	return max(longest, v.Since(open.FirstSeen))
+}
+
+// atItsTime reports whether the sandbox is that of an attempt that has not begun yet: the row names it. One
+// that a label alone gives to the task may be of the attempt before, or anybody's: that none has begun is for
+// assigned-stale then. Where links are no labels, a word of the platform is behind each of them.
+func atItsTime(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	byLabel := v.P.Providers[b.Provider].LinkTask
+	//guard:missing-earlier harm
+	return v.Vouched(s, b) || !byLabel && (!s.Known || !v.Earlier(s, b))
+}

@@ -1,0 +1,94 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
+
+// stopIgnored finds a task that a person stopped while its sandbox lives on.
+func stopIgnored(v *view.View, s *reconcile.Subject) Result {
+	if s.Task == nil || s.LinkState != reconcile.LinkEnded || s.Task.State != reconcile.TaskStopped {
+		return apart(v, s, "stopped tasks are")
+	}
+	b := remaining(v, s)
+	if b == nil {
+		return healthyResult(reconcile.FirstOf(v.LeftWords(s), "it was stopped and no sandbox of it is left"))
+	}
+	after := After(v, "stop-ignored", s)
+	age, by := v.StateAge(s)
+	//guard:stop-resumed harm
+	if born := v.Born(*b); b.StableName && !b.CreatedAt.IsZero() && born < age {
+		if grace := max(after, After(v, "finished-lingering", s)); born < grace {
+			return Result{Suspect: fmt.Sprintf("stopped %s ago; "+
+				"the present session of its sandbox began %s ago, and has until %s",
+				text.Duration(age), text.Duration(born), text.Duration(grace))}
+		}
+	}
+	if age < after {
+		return Result{Suspect: fmt.Sprintf("stopped %s ago, its sandbox has until %s", text.Duration(age),
+			text.Duration(after))}
+	}
+	return Result{
+		Found: true, Due: true, Sandbox: b, Holds: boxUnsure(b), Since: age,
+		Reason: fmt.Sprintf(
+			"task %s was stopped %s ago by %s, its sandbox is still %s",
+			s.Task.ID,
+			text.Duration(age),
+			by,
+			b.Raw,
+		),
+		Evidence: []reconcile.Evidence{
+			{
+				Source: "tasks",
+				At:     s.Task.AsOf,
+				Fact:   fmt.Sprintf("status %s for %s by %s", s.Task.Status, text.Duration(age), by),
+			},
+			boxSeenAs(b),
+		},
+	}
+}
+
+// remaining is the sandbox of an ended task that has to go next. One that nobody may end
+// now, because its terminate is open, its state is not known or nothing proves that it is ours, stands
+// behind the others and starves none of them.
+func remaining(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
+	var behind *reconcile.SeenSandbox
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if !b.Here || !b.State.Exists() || b.State == reconcile.SandboxDeleting {
+			continue
+		}
+		//guard:remaining-at-rest harm
+		if v.IsLeft(b) {
+			continue
+		}
+		//guard:remaining-starves live
+		if b.State != reconcile.SandboxUnknown && b.Unproven == "" && !v.Ending[b.Ref] {
+			return b
+		}
+		if behind == nil {
+			behind = b
+		}
+	}
+	return behind
+}
+
+// boxUnsure is what holds a step against a sandbox in a state that the adapter does not know.
+func boxUnsure(b *reconcile.SeenSandbox) reconcile.HeldBy {
+	//guard:unknown-state harm
+	if b.State == reconcile.SandboxUnknown {
+		return heldBecause(reconcile.HeldUnknown, fmt.Sprintf("unknown state %q", b.Raw))
+	}
+	return nil
+}
+
+func boxSeenAs(b *reconcile.SeenSandbox) reconcile.Evidence {
+	return reconcile.Evidence{
+		Source: b.Provider,
+		At:     b.AsOf,
+		Fact:   fmt.Sprintf("sandbox %s is %s, created %s", b.ID, b.Raw, text.Time(b.CreatedAt)),
+	}
+}
