@@ -37,6 +37,15 @@ var places = []place{
 		never: append(slices.Clone(pages), "github.com/spf13/cobra")},
 	// How a verb speaks: it knows nothing of what it shows.
 	{pattern: "cmd/sandkeeper/console", never: slices.Concat(effects, pages)},
+	// What a verb says, of what it is given: it opens and reads nothing.
+	{pattern: "cmd/sandkeeper/result", ours: []string{"cmd/sandkeeper/console", "reconcile", "reconcile/view", "reconcile/decide",
+		"reconcile/backtest", "reconcile/run", "web", "web/chart"}, never: append(slices.Clone(databases), "github.com/spf13/cobra")},
+	// How a verb is called: it knows none.
+	{pattern: "cmd/sandkeeper/verb", ours: []string{"cmd/sandkeeper/console", "reconcile"}, never: effects},
+	// What check finds: no verb.
+	{pattern: "cmd/sandkeeper/check", ours: []string{"cmd/sandkeeper/app", "cmd/sandkeeper/config", "cmd/sandkeeper/console",
+		"reconcile", "store", "store/tasks", "store/queue", "providers", "providers/empty", "web/serve"},
+		never: []string{"github.com/spf13/cobra"}},
 	// What the config names, opened: no verb.
 	{pattern: "cmd/sandkeeper/app", ours: []string{"cmd/sandkeeper/config", "cmd/sandkeeper/console",
 		"cmd/sandkeeper/telemetry", "reconcile", "reconcile/backtest", "reconcile/run", "store", "store/tasks", "store/tasks/mapping",
@@ -96,11 +105,14 @@ var places = []place{
 	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated", "providers/wire/wiretest"},
 		never: databases},
 	// What the page says is made of data; who may read it, and how, is the listener's.
-	{pattern: "web", ours: []string{"reconcile", "web/api", "web/chart"}, never: databases, not: []string{"net"}},
+	{pattern: "web", ours: []string{"reconcile", "web/chart", "web/ui"}, never: databases, not: []string{"net"}},
 	{pattern: "web/chart", never: databases, not: []string{"net"}},
+	{pattern: "web/act", ours: []string{"reconcile", "web/api", "web/ui"}, never: databases, not: []string{"net"}},
+	// What every page is made of: it knows no reading.
+	{pattern: "web/ui", ours: []string{"reconcile"}, never: databases, not: []string{"net"}},
 	// The documents for programs, made of data as well.
 	{pattern: "web/api", ours: []string{"reconcile"}, never: databases, not: []string{"net"}},
-	{pattern: "web/serve", ours: []string{"reconcile", "web", "web/api"}, never: databases},
+	{pattern: "web/serve", ours: []string{"reconcile", "web", "web/act", "web/api", "web/ui"}, never: databases},
 	{pattern: "web/webtest", ours: []string{"reconcile"}, never: databases},
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
 	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},
@@ -200,6 +212,10 @@ func TestArrowsAreSeen(t *testing.T) {
 		"what is opened knows no verb": {
 			p:    code("cmd/sandkeeper/app", "cmd/sandkeeper"),
 			want: []string{"cmd/sandkeeper/app must not import cmd/sandkeeper"}},
+		"what is said reads nothing": {
+			p: code("cmd/sandkeeper/result", "cmd/sandkeeper/app", "store/ledger"),
+			want: []string{"cmd/sandkeeper/result must not import cmd/sandkeeper/app",
+				"cmd/sandkeeper/result must not import store/ledger"}},
 		"the task table may import reconcile": {p: code("store/tasks", "reconcile")},
 		"what decides reads no clock": {
 			p:    pkg{ImportPath: module + "/reconcile/decide", Imports: []string{"context", "fmt"}},

@@ -25,7 +25,7 @@ const chart = "helm/sandkeeper"
 
 var (
 	renders = flag.Bool("chart", false, "lint and render the chart by Helm, which takes minutes to build")
-	update  = flag.Bool("update", false, "with -chart: write what Helm renders to testdata/chart")
+	update  = flag.Bool("update", false, "write the configs of the overlays and, with -chart, what Helm renders to testdata/chart")
 )
 
 // charts are what the chart comes to with each file of helm/values, and what is wrong with it on purpose.

@@ -3,6 +3,7 @@ package deploy
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,6 +129,12 @@ func (c container) probeProblems(w workload) []string {
 	return p
 }
 
+// remarks are the lines that say nothing to the program.
+var remarks = regexp.MustCompile(`(?m)^\s*#.*$`)
+
+// asked are the variables without a default that a config takes.
+var asked = regexp.MustCompile(`\$\{([A-Z_]+)\}`)
+
 // configProblems holds the pod against the config that it gets.
 func (s shape) configProblems(w workload, c container) []string {
 	var p problems
@@ -141,8 +148,8 @@ func (s shape) configProblems(w workload, c container) []string {
 	}
 	text := s.config(mounted["/etc/sandkeeper"].ConfigMap.Name)
 	p.unless(text != "", "%s gets no config", w.name)
-	for _, name := range []string{"DATABASE_URL", "TASKS_DATABASE_URL", "DAYTONA_API_KEY"} {
-		p.unless(c.sets(name) || !strings.Contains(text, "${"+name+"}"), "%s: nothing sets %s", w.name, name)
+	for _, m := range asked.FindAllStringSubmatch(remarks.ReplaceAllString(text, ""), -1) {
+		p.unless(c.sets(m[1]), "%s: nothing sets %s", w.name, m[1])
 	}
 	if len(c.Ports) > 0 {
 		p = append(p, c.webProblems(w, text, mounted)...)

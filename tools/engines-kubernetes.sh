@@ -54,7 +54,7 @@ kubernetes_module() {
 	} >go.mod
 	{
 		printf '//go:build tools\n\npackage tools\n\nimport (\n'
-		for p in kube-apiserver kube-controller-manager kubelet; do printf '\t_ "k8s.io/kubernetes/cmd/%s"\n' $p; done
+		for cmd in kube-apiserver kube-controller-manager kubelet; do printf '\t_ "k8s.io/kubernetes/cmd/%s"\n' $cmd; done
 		echo ')'
 	} >tools.go
 	go mod tidy >&2

@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -10,10 +12,10 @@ import (
 // An actionView is one step of a remedy, with what became of it.
 type actionView struct {
 	Key     string
-	Level   level
-	What    string // "terminate sandbox daytona/sb-9 of task 12"
-	Outcome string // "confirmed gone 1.2 s after the request"
-	When    moment // of the last thing that happened to it
+	Level   ui.Level
+	What    string    // "terminate sandbox daytona/sb-9 of task 12"
+	Outcome string    // "confirmed gone 1.2 s after the request"
+	When    ui.Moment // of the last thing that happened to it
 	Rule    string
 	Author  string // who asked for it, "" for a pass
 	Reason  string
@@ -22,25 +24,23 @@ type actionView struct {
 	ID      string
 }
 
-func (s *model) action(a *reconcile.Action) actionView {
+func (s *steps) action(a *reconcile.Action) actionView {
 	v := actionView{
-		Key: text.Plain(a.ID, mostName), ID: text.Plain(a.ID, mostName), What: stepWords(a), Rule: text.Plain(a.Rule,
-			mostName),
-		Author: text.Plain(a.Author, mostName), Reason: sentence(capital(text.Plain(a.Reason,
-			mostLine))), When: ago(a.ClosedAt, s.Now),
+		Key: ui.Name(a.ID), ID: ui.Name(a.ID), What: stepWords(a), Rule: ui.Name(a.Rule),
+		Author: ui.Name(a.Author), Reason: ui.Sentence(ui.Capital(ui.Line(a.Reason))), When: ui.Ago(a.ClosedAt, s.Now),
 	}
 	v.Level, v.Outcome = s.outcome(a)
 	if a.ClosedAt.IsZero() {
-		v.When = ago(a.PlannedAt, s.Now)
+		v.When = ui.Ago(a.PlannedAt, s.Now)
 	}
-	v.Detail, v.Block = inline(a.Detail)
+	v.Detail, v.Block = ui.Inline(a.Detail)
 	return v
 }
 
 // stepWords are what is done to what.
 func stepWords(a *reconcile.Action) string {
-	task, step := text.Plain(a.Task, mostName), text.Plain(string(a.Step), mostName)
-	box := text.Plain(a.Provider+"/"+a.Sandbox, mostName)
+	task, step := ui.Name(a.Task), ui.Name(string(a.Step))
+	box := ui.Name(a.Provider + "/" + a.Sandbox)
 	switch {
 	case a.Step == reconcile.StepActivate:
 		return fmt.Sprintf("%s %s", step, subjectWords(a.Subject))
@@ -53,26 +53,26 @@ func stepWords(a *reconcile.Action) string {
 }
 
 // outcome is what became of a step, in words.
-func (s *model) outcome(a *reconcile.Action) (level, string) {
+func (s *steps) outcome(a *reconcile.Action) (ui.Level, string) {
 	switch a.Outcome {
 	case reconcile.OutcomeDone, reconcile.OutcomeConfirmed:
-		return well, doneWords(a)
+		return ui.Well, doneWords(a)
 	case reconcile.OutcomeWithdrawn:
 		if by, asked := a.TakenBack(); asked {
-			return calm, "withdrawn by " + text.Plain(by, mostHolding)
+			return ui.Calm, "withdrawn by " + text.Plain(by, mostHolding)
 		}
-		return calm, "withdrawn: looked again, and it no longer held"
+		return ui.Calm, "withdrawn: looked again, and it no longer held"
 	case reconcile.OutcomeFailed:
-		return bad, "given up"
+		return ui.Bad, "given up"
 	case reconcile.OutcomeAccepted:
 		return s.accepted(a)
 	case reconcile.OutcomePending:
 		if s.still[a.ID] != "" {
-			return warn, s.pending(a)
+			return ui.Warn, s.pending(a)
 		}
-		return busy, s.pending(a)
+		return ui.Busy, s.pending(a)
 	}
-	return warn, text.Plain(string(a.Outcome), mostName)
+	return ui.Warn, ui.Name(string(a.Outcome))
 }
 
 // doneWords are what a step that succeeded has come to.
@@ -102,20 +102,20 @@ func confirmation(a *reconcile.Action) string {
 	return fmt.Sprintf("confirmed gone %s after the request", text.Coarse(a.ClosedAt.Sub(a.ActedAt)))
 }
 
-func (s *model) accepted(a *reconcile.Action) (level, string) {
+func (s *steps) accepted(a *reconcile.Action) (ui.Level, string) {
 	age := s.Now.Sub(a.ActedAt)
 	text := fmt.Sprintf("accepted by the provider %s ago, not confirmed yet", text.Coarse(age))
 	if age >= overdueTerminate {
-		return warn, text
+		return ui.Warn, text
 	}
-	return busy, text
+	return ui.Busy, text
 }
 
-func (s *model) pending(a *reconcile.Action) string {
+func (s *steps) pending(a *reconcile.Action) string {
 	holds := s.policy.Holds(&s.Controls, a)
 	switch {
 	case a.ClaimedBy != "" && a.ClaimEnds.After(s.Now):
-		return "being done by " + text.Plain(a.ClaimedBy, mostName)
+		return "being done by " + ui.Name(a.ClaimedBy)
 	case len(holds) > 0:
 		return "held " + holding(holds)
 	case a.NextAttempt.After(s.Now) && a.Attempts == 0:

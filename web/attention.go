@@ -6,19 +6,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // An item is a line of a list on the overview: what it is, about what, and why.
 type item struct {
 	Key   string
-	Chip  cell
-	Text  cell
+	Chip  ui.Cell
+	Text  ui.Cell
 	Sub   string
-	When  moment
+	When  ui.Moment
 	Right string
-	Acts  []act
+	Acts  []ui.Act
 }
 
 // mostAttention is how many lines need attention at once; the rest are a link.
@@ -26,41 +27,42 @@ const mostAttention = 9
 
 // attention is what an operator should know of, the worst first.
 func (s *model) attention() []item {
-	items := slices.Concat(s.demotedItems(), s.incidentItems(), s.reportedItems(), s.stuckItems(), s.frozenItems(),
-		s.stalledItems(), s.unmappedItems())
+	items := slices.Concat(demotedItems(s.Overview), incidentItems(s.Overview), s.findings.reportedItems(),
+		s.steps.stuckItems(), frozenItems(s.Overview),
+		s.steps.stalledItems(), s.unmappedItems())
 	if left := len(items) - mostAttention; left > 0 {
-		items = append(items[:mostAttention], item{Key: "more", Chip: chip(calm, "more"),
-			Text: said(fmt.Sprintf("And %d more.", left)).to(asking("findings", "state", "due"))})
+		items = append(items[:mostAttention], item{Key: "more", Chip: ui.Chip(ui.Calm, "more"),
+			Text: ui.Said(fmt.Sprintf("And %d more.", left)).To(ui.Asking("findings", "state", "due"))})
 	}
 	return items
 }
 
-func (s *model) demotedItems() []item {
+func demotedItems(o *reconcile.Overview) []item {
 	var items []item
-	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
-		if low := s.Controls.Lowered[rule]; s.demotedBy(rule) {
+	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Modes)) {
+		if low := o.Controls.Lowered[rule]; demotedBy(o, rule) {
 			items = append(items, item{
-				Key: "demoted " + text.Plain(rule, mostName), Chip: chip(bad, "wrong"), When: since(low.At, s.Now),
-				Text: said(rule + " lowered itself and only observes").to(ruleAddress(rule)),
-				Sub:  sentence(capital(text.Plain(low.Reason, mostLine))), Acts: []act{modeAct(rule)},
+				Key: "demoted " + ui.Name(rule), Chip: ui.Chip(ui.Bad, "wrong"), When: ui.Since(low.At, o.Now),
+				Text: ui.Said(rule + " lowered itself and only observes").To(ui.RuleAddress(rule)),
+				Sub:  ui.Sentence(ui.Capital(ui.Line(low.Reason))), Acts: []ui.Act{ui.ModeAct(rule)},
 			})
 		}
 	}
 	return items
 }
 
-func (s *model) incidentItems() []item {
+func incidentItems(o *reconcile.Overview) []item {
 	var items []item
-	for i := range s.Incidents {
-		in := &s.Incidents[i]
+	for i := range o.Incidents {
+		in := &o.Incidents[i]
 		if !in.ClosedAt.IsZero() {
 			continue
 		}
 		l, state := stateOfIncident(in)
 		items = append(items, item{
-			Key: "incident " + text.Plain(in.ID, mostName), Chip: chip(l, strings.Replace(state, "open", "incident", 1)),
-			Text: said(failureWords(in)).to(address("incidents", in.ID)), When: since(in.FirstSeen, s.Now),
-			Sub:  strings.Join(reconcile.NonEmpty(s.causeWords(in), placeOf(in)), " "),
+			Key: "incident " + ui.Name(in.ID), Chip: ui.Chip(l, strings.Replace(state, "open", "incident", 1)),
+			Text: ui.Said(failureWords(in)).To(ui.Address("incidents", in.ID)), When: ui.Since(in.FirstSeen, o.Now),
+			Sub:  strings.Join(reconcile.NonEmpty(causeWords(o, in), placeOf(in)), " "),
 			Acts: actsOfIncident(in),
 		})
 	}
@@ -68,23 +70,23 @@ func (s *model) incidentItems() []item {
 }
 
 // actsOfIncident are what an operator may do about an open one.
-func actsOfIncident(in *reconcile.Incident) []act {
-	var acts []act
+func actsOfIncident(in *reconcile.Incident) []ui.Act {
+	var acts []ui.Act
 	if in.AckedAt.IsZero() {
-		acts = append(acts, acknowledgeAct(in.ID))
+		acts = append(acts, ui.AcknowledgeAct(in.ID))
 	}
 	if in.Holds() {
-		return append(acts, releaseAct("incident:"+in.ID))
+		return append(acts, ui.ReleaseAct("incident:"+in.ID))
 	}
-	return append(acts, retryAct("incident:"+in.ID))
+	return append(acts, ui.RetryAct("incident:"+in.ID))
 }
 
 // reportedItems are findings that nothing here repairs, a few of each rule.
-func (s *model) reportedItems() []item {
+func (s *findings) reportedItems() []item {
 	var items []item
 	shown, left := map[string]int{}, map[string]int{}
-	for _, f := range s.sortedFindings() {
-		if s.folded[f] || s.stateOf(f) != reported {
+	for _, f := range s.sorted() {
+		if s.folded[f] || s.states.of(f) != reported {
 			continue
 		}
 		if shown[f.Rule] == mostOfRule {
@@ -92,40 +94,40 @@ func (s *model) reportedItems() []item {
 			continue
 		}
 		shown[f.Rule]++
-		items = append(items, s.reportedItem(f))
+		items = append(items, reportedItem(s.Overview, f))
 	}
 	for _, rule := range slices.Sorted(maps.Keys(left)) {
-		items = append(items, item{Key: "more " + text.Plain(rule, mostName), Chip: chip(calm, "more"),
-			Text: said(fmt.Sprintf("And %d more of %s", left[rule], rule)).to(asking("findings", "rule", rule))})
+		items = append(items, item{Key: "more " + ui.Name(rule), Chip: ui.Chip(ui.Calm, "more"),
+			Text: ui.Said(fmt.Sprintf("And %d more of %s", left[rule], rule)).To(ui.Asking("findings", "rule", rule))})
 	}
 	return items
 }
 
-func (s *model) reportedItem(f *reconcile.FindingSeen) item {
-	href := subjectAddress(f.Subject)
+func reportedItem(o *reconcile.Overview, f *reconcile.FindingSeen) item {
+	href := ui.SubjectAddress(f.Subject)
 	if href == "" {
-		href = asking("findings", "rule", f.Rule)
+		href = ui.Asking("findings", "rule", f.Rule)
 	}
 	return item{
-		Key: "finding " + text.Plain(f.Rule+" "+f.Subject, mostName), Chip: chip(s.levelOf(f), "attention"),
-		Text: said(sentence(capital(text.Plain(f.Reason, mostLine)))).to(href), When: since(f.OpenedAt, s.Now),
-		Sub: strings.TrimSpace(text.Plain(f.Rule, mostName) + " · " + subjectWords(f.Subject) + ". " + s.nextFor(f)),
+		Key: "finding " + ui.Name(f.Rule+" "+f.Subject), Chip: ui.Chip(levelOf(o, f), "attention"),
+		Text: ui.Said(ui.Sentence(ui.Capital(ui.Line(f.Reason)))).To(href), When: ui.Since(f.OpenedAt, o.Now),
+		Sub: strings.TrimSpace(ui.Name(f.Rule) + " · " + subjectWords(f.Subject) + ". " + nextFor(o, f)),
 	}
 }
 
 // levelOf is how bad a finding is that nothing here repairs: no task can start without its template.
-func (s *model) levelOf(f *reconcile.FindingSeen) level {
+func levelOf(o *reconcile.Overview, f *reconcile.FindingSeen) ui.Level {
 	name := reconcile.TemplateOf(f.Subject, f.Provider)
-	for _, t := range s.Templates {
+	for _, t := range o.Templates {
 		if name != "" && t.Provider == f.Provider && t.Name == name && unusable(t.State) {
-			return bad
+			return ui.Bad
 		}
 	}
-	return warn
+	return ui.Warn
 }
 
 // stuckItems are sandboxes that remain although the provider took the request long ago.
-func (s *model) stuckItems() []item {
+func (s *steps) stuckItems() []item {
 	var items []item
 	for i := range s.Open {
 		a := &s.Open[i]
@@ -133,9 +135,9 @@ func (s *model) stuckItems() []item {
 			continue
 		}
 		items = append(items, item{
-			Key: "stuck " + text.Plain(a.ID, mostName), Chip: chip(bad, "stuck"), When: since(a.ActedAt, s.Now),
-			Text: sandboxCell(a.Provider, a.Sandbox).with(" termination accepted, still there"),
-			Sub: fmt.Sprintf("%s, asked %s; the request is repeated by itself.", text.Plain(a.Rule, mostName), times(max(a.Asks,
+			Key: "stuck " + ui.Name(a.ID), Chip: ui.Chip(ui.Bad, "stuck"), When: ui.Since(a.ActedAt, s.Now),
+			Text: ui.SandboxCell(a.Provider, a.Sandbox).With(" termination accepted, still there"),
+			Sub: fmt.Sprintf("%s, asked %s; the request is repeated by itself.", ui.Name(a.Rule), times(max(a.Asks,
 				1))),
 		})
 	}
@@ -143,30 +145,30 @@ func (s *model) stuckItems() []item {
 }
 
 // overdue reports whether a terminate was accepted long ago and is not confirmed.
-func (s *model) overdue(a *reconcile.Action) bool {
+func (s *steps) overdue(a *reconcile.Action) bool {
 	return a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomeAccepted &&
 		s.Now.Sub(a.ActedAt) >= overdueTerminate
 }
 
-func (s *model) frozenItems() []item {
+func frozenItems(o *reconcile.Overview) []item {
 	var items []item
-	for _, src := range untrusted(s.Sources) {
+	for _, src := range untrusted(o.Sources) {
 		sub := "It holds no finding now; trusted again once it is whole."
-		if n := s.heldBySource(src.Name); n > 0 {
-			sub = count(n, "finding") + " frozen; trusted again once it is whole."
+		if n := heldBySource(o, src.Name); n > 0 {
+			sub = ui.Count(n, "finding") + " frozen; trusted again once it is whole."
 		}
 		items = append(items, item{
-			Key: "source " + text.Plain(src.Name, mostName), Chip: chip(warn, "frozen"),
-			Text: said(distrust(&src)).to("sources"), Sub: sub, When: since(src.Since, s.Now),
+			Key: "source " + ui.Name(src.Name), Chip: ui.Chip(ui.Warn, "frozen"),
+			Text: ui.Said(distrust(&src)).To("sources"), Sub: sub, When: ui.Since(src.Since, o.Now),
 		})
 	}
 	return items
 }
 
-func (s *model) heldBySource(name string) int {
+func heldBySource(o *reconcile.Overview, name string) int {
 	n := 0
-	for i := range s.Findings {
-		f := &s.Findings[i]
+	for i := range o.Findings {
+		f := &o.Findings[i]
 		by, is := f.HeldBy.Of(reconcile.HeldFreeze)
 		n += truth(f.Due && is && by.What == name)
 	}
@@ -174,7 +176,7 @@ func (s *model) heldBySource(name string) int {
 }
 
 // stalledItems are the steps that nothing works at, for one reason each. Those that are on hold are told there.
-func (s *model) stalledItems() []item {
+func (s *steps) stalledItems() []item {
 	by := map[string]int{}
 	for i := range s.Open {
 		waits := s.still[s.Open[i].ID]
@@ -184,8 +186,9 @@ func (s *model) stalledItems() []item {
 	}
 	var items []item
 	for _, why := range slices.Sorted(maps.Keys(by)) {
-		items = append(items, item{Key: "waits " + text.Plain(why, mostName), Chip: chip(warn, "waits"),
-			Text: said(count(by[why], "repair step") + ": " + why).to(asking("actions", "state", reconcile.ChosenOpen))})
+		items = append(items, item{Key: "waits " + ui.Name(why), Chip: ui.Chip(ui.Warn, "waits"),
+			Text: ui.Said(ui.Count(by[why], "repair step") +
+				": " + why).To(ui.Asking("actions", "state", reconcile.ChosenOpen))})
 	}
 	return items
 }
@@ -195,11 +198,5 @@ func (s *model) unmappedItems() []item {
 	if !is {
 		return nil
 	}
-	return []item{{Key: "unmapped", Chip: chip(warn, "not mapped"), Text: said(v.Sentence), Sub: v.Next}}
-}
-
-// with adds words after an id.
-func (c cell) with(words string) cell {
-	c.More = append(c.More, cell{Text: words})
-	return c
+	return []item{{Key: "unmapped", Chip: ui.Chip(ui.Warn, "not mapped"), Text: ui.Said(v.Sentence), Sub: v.Next}}
 }

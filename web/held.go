@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A heldGroup is one thing that holds due findings.
@@ -26,21 +27,22 @@ type heldGroup struct {
 const mostSubjects = 20
 
 // heldGroups are the due findings by what holds them, the largest group first.
-func (s *model) heldGroups() []heldGroup {
+func heldGroups(o *reconcile.Overview) []heldGroup {
 	subjects, means, kinds := map[string][]string{}, map[string]string{}, map[string]reconcile.Held{}
-	for i := range s.Findings {
-		f := &s.Findings[i]
+	for i := range o.Findings {
+		f := &o.Findings[i]
 		for _, held := range f.HeldBy {
 			if f.Due {
-				by := text.Plain(held.String(), mostLine)
+				by := ui.Line(held.String())
 				means[by], kinds[by] = heldMeans(held), held
-				subjects[by] = append(subjects[by], text.Plain(f.Rule, mostName)+": "+subjectWords(f.Subject))
+				subjects[by] = append(subjects[by], ui.Name(f.Rule)+": "+subjectWords(f.Subject))
 			}
 		}
 	}
 	var groups []heldGroup
 	for by, of := range subjects {
-		g := heldGroup{Key: by, By: by, Means: means[by], Count: count(len(of), "finding"), number: len(of), held: kinds[by]}
+		g := heldGroup{Key: by, By: by, Means: means[by], Count: ui.Count(len(of), "finding"), number: len(of),
+			held: kinds[by]}
 		g.Subjects = of[:min(len(of), mostSubjects)]
 		if left := len(of) - len(g.Subjects); left > 0 {
 			g.More = fmt.Sprintf("And %d more.", left)
@@ -74,7 +76,7 @@ func heldMeans(by reconcile.Held) string {
 		return "What cannot be stopped or paused cannot come back. Set remedy to terminate, or terminate it by hand."
 	case reconcile.HeldFreeze:
 		return fmt.Sprintf("%s %s not trusted. It goes on by itself when that is over.",
-			capital(sourceWords(by.What)), areOrIs(by.What))
+			ui.Capital(sourceWords(by.What)), areOrIs(by.What))
 	case reconcile.HeldUnproven:
 		return "The rule has not shown on your own history that it is right often enough. Raise its threshold, wait " +
 			"for more cases, or run: sandkeeper arm RULE --unproven"

@@ -7,12 +7,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// mostHolding is how long the words on one hold may be.
-const mostHolding = 120
+// How long foreign texts may be within a sentence of ours, in characters.
+const (
+	mostHolding = 120 // the words on one hold
+	mostHead    = 240 // what is quoted in the verdict
+)
 
 // holding says what holds, to stand after "held". What a person asked for is said first: it
 // is what the next person has to know.
@@ -88,7 +93,7 @@ func heldWords(of []*reconcile.FindingSeen) (words string, several bool) {
 		parts = append(parts, fmt.Sprintf("%d %s", times[by], by))
 	}
 	if left := len(all) - len(parts); left > 0 {
-		parts = append(parts, fmt.Sprintf("and by %s", count(left, "other thing")))
+		parts = append(parts, fmt.Sprintf("and by %s", ui.Count(left, "other thing")))
 	}
 	return strings.Join(parts, ", "), true
 }
@@ -100,7 +105,7 @@ func heldSentence(of []*reconcile.FindingSeen) string {
 	case words == "":
 		return ""
 	case several:
-		return sentence("held: " + words)
+		return ui.Sentence("held: " + words)
 	}
-	return sentence("held " + words)
+	return ui.Sentence("held " + words)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -17,7 +19,7 @@ import (
 type incidentView struct {
 	Key      string
 	ID       string
-	Level    level
+	Level    ui.Level
 	State    string // "open", "open, released by ana", "closed"
 	Rule     string
 	Means    string
@@ -26,14 +28,14 @@ type incidentView struct {
 	Cause    string // the probable one; says so when nothing stands out
 	Error    string // what they have in common
 	Span     string // ", 2 h 3 min after the first."
-	First    moment
-	Last     moment
-	Closed   moment
+	First    ui.Moment
+	Last     ui.Moment
+	Closed   ui.Moment
 	Cost     string // "$1.24", "" when nothing was measured
 	Holds    string // what it keeps from being done, or who let it go
 	Release  string // the command that lets go, "" when there is nothing to let go
 	Affected string // the command that lists its tasks
-	Evidence []evidenceLine
+	Evidence []ui.EvidenceLine
 
 	Findings string // "12 findings: 3 held, 9 watched", "" when none is open
 	Reasons  []reasonLine
@@ -50,19 +52,18 @@ type reasonLine struct {
 // mostReasons is how many reasons of an incident are shown.
 const mostReasons = 5
 
-func (s *model) incident(i *reconcile.Incident) incidentView {
+func (s *findings) incident(i *reconcile.Incident) incidentView {
 	v := incidentView{
-		Key: text.Plain(i.ID, mostName), ID: text.Plain(i.ID, mostName), Rule: text.Plain(i.Rule,
-			mostName), Means: means(i.Rule),
-		Where: placeOf(i), Count: failureWords(i), Cause: s.causeOf(i), Error: text.Plain(i.Error, mostLine),
-		First: ago(i.FirstSeen, s.Now), Last: ago(i.LastSeen, s.Now), Closed: ago(i.ClosedAt, s.Now),
-		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: evidenceLines(i.Evidence),
-		Affected: command("sandkeeper affected %s", i.ID),
+		Key: ui.Name(i.ID), ID: ui.Name(i.ID), Rule: ui.Name(i.Rule), Means: means(i.Rule),
+		Where: placeOf(i), Count: failureWords(i), Cause: causeOf(s.Overview, i), Error: ui.Line(i.Error),
+		First: ui.Ago(i.FirstSeen, s.Now), Last: ui.Ago(i.LastSeen, s.Now), Closed: ui.Ago(i.ClosedAt, s.Now),
+		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: ui.EvidenceLines(i.Evidence),
+		Affected: ui.Command("sandkeeper affected %s", i.ID),
 	}
 	v.Level, v.State = stateOfIncident(i)
 	v.Holds = holdsOf(i)
 	if i.Holds() {
-		v.Release = command("sandkeeper release incident:%s", i.ID)
+		v.Release = ui.Command("sandkeeper release incident:%s", i.ID)
 	}
 	s.fold(&v, s.members[i.ID])
 	return v
@@ -77,15 +78,15 @@ func between(first, last time.Time) string {
 }
 
 // fold puts the findings of the incident under it.
-func (s *model) fold(v *incidentView, of []*reconcile.FindingSeen) {
+func (s *findings) fold(v *incidentView, of []*reconcile.FindingSeen) {
 	if len(of) == 0 {
 		return
 	}
 	states := map[state]int{}
 	for _, f := range of {
-		states[s.stateOf(f)]++
+		states[s.states.of(f)]++
 	}
-	v.Findings = count(len(of), "open finding") + ": " + stateWords(states)
+	v.Findings = ui.Count(len(of), "open finding") + ": " + stateWords(states)
 	v.Reasons, v.More = reasonLines(of)
 }
 
@@ -93,29 +94,29 @@ func (s *model) fold(v *incidentView, of []*reconcile.FindingSeen) {
 func placeOf(i *reconcile.Incident) string {
 	var words []string
 	if i.Provider != "" {
-		words = append(words, "at "+text.Plain(i.Provider, mostName))
+		words = append(words, "at "+ui.Name(i.Provider))
 	}
 	if i.Template != "" {
-		words = append(words, "template "+text.Plain(i.Template, mostName))
+		words = append(words, "template "+ui.Name(i.Template))
 	}
 	return strings.Join(words, ", ")
 }
 
-func (s *model) causeOf(i *reconcile.Incident) string {
+func causeOf(o *reconcile.Overview, i *reconcile.Incident) string {
 	if i.Cause == "" {
 		return "No likely cause found: they share nothing that healthy tasks do not."
 	}
-	return capital(s.causeWords(i))
+	return ui.Capital(causeWords(o, i))
 }
 
-func stateOfIncident(i *reconcile.Incident) (level, string) {
+func stateOfIncident(i *reconcile.Incident) (ui.Level, string) {
 	switch {
 	case !i.ClosedAt.IsZero():
-		return calm, "closed"
+		return ui.Calm, "closed"
 	case !i.ReleasedAt.IsZero():
-		return warn, "open, released"
+		return ui.Warn, "open, released"
 	}
-	return bad, "open"
+	return ui.Bad, "open"
 }
 
 // holdsOf says what the incident keeps from being done.
@@ -124,7 +125,7 @@ func holdsOf(i *reconcile.Incident) string {
 	case !i.ClosedAt.IsZero():
 		return "It holds nothing any more."
 	case !i.ReleasedAt.IsZero():
-		return sentence("It holds nothing: released" + signed(i.ReleasedBy.Author, i.ReleasedBy.Reason))
+		return ui.Sentence("It holds nothing: released" + signed(i.ReleasedBy.Author, i.ReleasedBy.Reason))
 	}
 	return "It holds every further termination and requeue of this kind. It closes once such failures cease, or an " +
 		"operator releases it. Tasks are still marked failed, within the budgets."
@@ -160,7 +161,7 @@ var numbered = regexp.MustCompile(`\S*[0-9]\S*`)
 func reasonLines(of []*reconcile.FindingSeen) (lines []reasonLine, more string) {
 	at := map[string]int{}
 	for _, f := range of {
-		text := sentence(capital(text.Plain(f.Reason, mostLine)))
+		text := ui.Sentence(ui.Capital(ui.Line(f.Reason)))
 		alike := numbered.ReplaceAllString(text, "#")
 		i, seen := at[alike]
 		if !seen {
@@ -175,7 +176,7 @@ func reasonLines(of []*reconcile.FindingSeen) (lines []reasonLine, more string) 
 		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Text, b.Text))
 	})
 	if left := len(lines) - mostReasons; left > 0 {
-		more = fmt.Sprintf("And %d more %s.", left, verb(left, "reason", "reasons"))
+		more = fmt.Sprintf("And %d more %s.", left, ui.Verb(left, "reason", "reasons"))
 	}
 	return lines[:min(len(lines), mostReasons)], more
 }

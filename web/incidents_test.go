@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -16,16 +18,16 @@ import (
 // TestIncidentIsOneThing: ten identical failures are one line, and what is not of it stays.
 func TestIncidentIsOneThing(t *testing.T) {
 	s := sceneOf(webtest.Incident())
-	got := s.incident(&s.Incidents[0])
+	got := s.findings.incident(&s.Incidents[0])
 	want := incidentView{
-		ID: "i-3k9f2", Level: bad, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 tasks failed to start",
+		ID: "i-3k9f2", Level: ui.Bad, State: "open", Rule: "assigned-stale", Where: "at daytona, template ai-agent-dev-heavy", Count: "37 tasks failed to start",
 		Cause: `Snapshot "ai-agent-dev-heavy" is inactive at daytona; last successful start from it 2026-01-17 12:00:00 (likely cause).`,
-		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: moment{Text: "55m ago"}, Last: moment{Text: "2m ago"},
-		Closed: moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Affected: "sandkeeper affected i-3k9f2",
+		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: ui.Moment{Text: "55m ago"}, Last: ui.Moment{Text: "2m ago"},
+		Closed: ui.Moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Affected: "sandkeeper affected i-3k9f2",
 		Findings: "12 open findings: 8 held, 4 acted on",
 		Reasons:  []reasonLine{{"Worker of task 100 never started: snapshot is inactive.", 12, true}},
 	}
-	ignore := cmp.Options{cmpopts.IgnoreFields(incidentView{}, "Key", "Means", "Holds", "Evidence"), cmpopts.IgnoreFields(moment{}, "Exact", "ISO")}
+	ignore := cmp.Options{cmpopts.IgnoreFields(incidentView{}, "Key", "Means", "Holds", "Evidence"), cmpopts.IgnoreFields(ui.Moment{}, "Exact", "ISO")}
 	if diff := cmp.Diff(want, got, ignore); diff != "" {
 		t.Errorf("incident (-want +got):\n%s", diff)
 	}
@@ -40,7 +42,7 @@ func TestIncidentIsOver(t *testing.T) {
 	s := sceneOf(webtest.With(webtest.Incident(), webtest.Recover))
 	want := `Snapshot "ai-agent-dev-heavy" was inactive at daytona; last successful start from it 2026-01-17 12:00:00 (likely cause). ` +
 		"The failures were from 2026-02-01 11:05:00 UTC to 2026-02-01 11:58:00 UTC; it is active again, seen 2026-02-01 11:59:48 UTC."
-	if got := s.incident(&s.Incidents[0]).Cause; got != want {
+	if got := s.findings.incident(&s.Incidents[0]).Cause; got != want {
 		t.Errorf("cause = %q, want %q", got, want)
 	}
 	if got := judge(s); got.Next != "The cause is over: retry the affected tasks." {
@@ -53,13 +55,13 @@ func TestIncidentHolds(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*reconcile.Overview)
 		state   string
-		level   level
+		level   ui.Level
 		holds   string
 		release bool
 	}{
-		"open":     {func(*reconcile.Overview) {}, "open", bad, "It holds every further termination and requeue", true},
-		"released": {webtest.Release, "open, released", warn, "It holds nothing: released by ana (the snapshot is active again).", false},
-		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", calm, "It holds nothing any more.", false},
+		"open":     {func(*reconcile.Overview) {}, "open", ui.Bad, "It holds every further termination and requeue", true},
+		"released": {webtest.Release, "open, released", ui.Warn, "It holds nothing: released by ana (the snapshot is active again).", false},
+		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", ui.Calm, "It holds nothing any more.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := incidentAt(webtest.With(webtest.Incident(), c.change), 0)
@@ -99,8 +101,8 @@ func TestMembers(t *testing.T) {
 			}
 			s := sceneOf(reconcile.Overview{Now: webtest.Noon, Incidents: []reconcile.Incident{i}, Open: c.open, Findings: []reconcile.FindingSeen{
 				{Finding: reconcile.Finding{Rule: "errored", Subject: "task:1", Due: true, HeldBy: reconcile.HeldByOf(c.heldBy...), Incident: c.itself}}}})
-			if got := s.folded[&s.Findings[0]]; got != c.want || (len(s.members["i-1"]) == 1) != c.want {
-				t.Errorf("folded = %v, members %d; want %v", got, len(s.members["i-1"]), c.want)
+			if got := s.findings.folded[&s.Findings[0]]; got != c.want || (len(s.findings.members["i-1"]) == 1) != c.want {
+				t.Errorf("folded = %v, members %d; want %v", got, len(s.findings.members["i-1"]), c.want)
 			}
 		})
 	}
@@ -137,11 +139,11 @@ func TestDollars(t *testing.T) {
 func TestRegrets(t *testing.T) {
 	s := sceneOf(webtest.With(webtest.Healthy(), webtest.Demote))
 	var got []string
-	for _, r := range s.falsePositives() {
+	for _, r := range falsePositives(s.Overview) {
 		got = append(got, r.Word+" | "+r.Subject+" | "+r.After+" | "+r.Explain)
 	}
 	for _, rule := range []string{"assigned-stale", "heartbeat-lost", "sandbox-missing", "inactive", "orphan"} {
-		l := s.tallyCell(rule)
+		l := tallyCell(s.Overview, rule)
 		got = append(got, strings.Join([]string{rule, l.Text, l.Sub, string(l.Level)}, " | "))
 	}
 	want := []string{
@@ -151,7 +153,7 @@ func TestRegrets(t *testing.T) {
 		"sandbox-missing | 0 of 9 | 0.0 % | well", "inactive | nothing acted on yet |  | ", "orphan | not watched |  | ",
 		"not watched: errored, orphan",
 	}
-	got = append(got, "not watched: "+s.unwatched())
+	got = append(got, "not watched: "+unwatched(s.Overview))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("regrets and tallies (-want +got):\n%s", diff)
 	}
@@ -161,14 +163,14 @@ func TestRegrets(t *testing.T) {
 func TestQuarantines(t *testing.T) {
 	o := webtest.With(webtest.Healthy(), webtest.Suspend)
 	s := sceneOf(o)
-	views, n := s.quarantines()
+	views, n := s.steps.quarantines()
 	if n != 2 || views[0].Sandbox != "daytona/sb-5" || views[0].Until.Text != "until 2026-02-02 11:50:00 UTC (in 23h50m)" ||
 		views[0].Restore != "sandkeeper restore sb-5" || views[1].Author != "ana" {
 		t.Errorf("%d in quarantine: %+v", n, views)
 	}
-	open, more := s.working()
-	if len(open) != 2 || open[0].Chip.Text != "quarantine" || open[0].Text.ID != "daytona/sb-6" || more != "" || s.awake() != 2 {
-		t.Errorf("%d under way (%q), %d steps: %+v", len(open), more, s.awake(), open)
+	open, more := s.steps.working()
+	if len(open) != 2 || open[0].Chip.Text != "quarantine" || open[0].Text.ID != "daytona/sb-6" || more != "" || s.steps.awake() != 2 {
+		t.Errorf("%d under way (%q), %d steps: %+v", len(open), more, s.steps.awake(), open)
 	}
 	for name, change := range map[string]func(*reconcile.Action){
 		"its time is over":       func(a *reconcile.Action) { a.NextAttempt = webtest.Noon },
@@ -181,7 +183,7 @@ func TestQuarantines(t *testing.T) {
 	} {
 		o := webtest.With(webtest.Healthy(), webtest.Suspend)
 		change(&o.Open[0])
-		if _, n := sceneOf(o).quarantines(); n != 1 {
+		if _, n := sceneOf(o).steps.quarantines(); n != 1 {
 			t.Errorf("%s: %d in quarantine, want 1", name, n)
 		}
 	}
@@ -192,7 +194,7 @@ func TestOperatorsActions(t *testing.T) {
 	var got []string
 	s := sceneOf(webtest.With(webtest.Healthy(), webtest.Suspend))
 	for i := range s.Recent[1:] {
-		a := s.action(&s.Recent[1+i])
+		a := s.steps.action(&s.Recent[1+i])
 		got = append(got, strings.Join([]string{a.Rule, a.Author, a.What, a.Outcome, a.Reason}, " | "))
 	}
 	want := []string{
@@ -210,21 +212,21 @@ func TestOperatorsActions(t *testing.T) {
 func TestTargetsOnThePage(t *testing.T) {
 	s := sceneOf(webtest.Incident())
 	lines := s.targets()
-	if level, word := targetsWord(lines); level != warn || word != "1 of 7 missed" || lines[0].Name != "stop-response" || lines[0].Value != "20 % of 20" {
+	if level, word := targetsWord(lines); level != ui.Warn || word != "1 of 7 missed" || lines[0].Name != "stop-response" || lines[0].Value != "20 % of 20" {
 		t.Errorf("targets are %s %q, the first %+v", level, word, lines[0])
 	}
-	if last := lines[len(lines)-1]; last.Word != "not measured" || last.Level != calm {
+	if last := lines[len(lines)-1]; last.Word != "not measured" || last.Level != ui.Calm {
 		t.Errorf("the last is %+v, want one that was not measured", last)
 	}
 	if got := endedWords(s.Scores.Ended); got != "Tasks that ended: 1840 completed, 61 failed, 20 stopped." {
 		t.Errorf("endedWords = %q", got)
 	}
 	nothing := sceneOf(reconcile.Overview{Now: webtest.Noon, Scores: reconcile.Scores{Active: -1, Live: -1}})
-	if level, word := targetsWord(nothing.targets()); level != calm || word != "not measured" || endedWords(nil) != "No task ended." {
+	if level, word := targetsWord(nothing.targets()); level != ui.Calm || word != "not measured" || endedWords(nil) != "No task ended." {
 		t.Errorf("of nothing: %s %q", level, word)
 	}
 	s.Scores.StopsFast = 20
-	if level, word := targetsWord(s.targets()); level != well || word != "all 7 met" {
+	if level, word := targetsWord(s.targets()); level != ui.Well || word != "all 7 met" {
 		t.Errorf("with nothing missed: %s %q", level, word)
 	}
 	half := reconcile.Scores{Window: 30 * time.Minute}
@@ -235,5 +237,5 @@ func TestTargetsOnThePage(t *testing.T) {
 
 func incidentAt(o reconcile.Overview, n int) incidentView {
 	s := sceneOf(o)
-	return s.incident(&s.Incidents[n])
+	return s.findings.incident(&s.Incidents[n])
 }

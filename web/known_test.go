@@ -37,7 +37,7 @@ func TestWhatLeftTheConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := webtest.Policy()
 			c.change(&p)
-			s := newScene(&o, p)
+			s := newScene(&o, p, nil)
 			var names []string
 			for _, src := range s.Sources {
 				names = append(names, src.Name)
@@ -82,7 +82,7 @@ func TestSandboxFacts(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var facts []string
-			for _, f := range sceneOf(c.o).sandboxFacts() {
+			for _, f := range sceneOf(c.o).fleet.sandboxFacts() {
 				facts = append(facts, fmt.Sprintf("%s: %s (%s)", f.Name, f.Value, f.Sub))
 			}
 			if got := strings.Join(facts, " | "); got != c.want {
@@ -97,7 +97,7 @@ func TestModesWithoutTasks(t *testing.T) {
 	s := sceneOf(reconcile.Overview{Now: webtest.Noon})
 	s.policy.Tasks = reconcile.TasksPolicy{None: true}
 	want := []modeLine{{"observe", "provisioning-stuck, idle-broken, template-unusable"}, {"off", "errored"}}
-	if diff := cmp.Diff(want, s.modeLines()); diff != "" {
+	if diff := cmp.Diff(want, s.rules.modeLines()); diff != "" {
 		t.Errorf("modeLines (-want +got):\n%s", diff)
 	}
 }

@@ -4,34 +4,48 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A model is one reading of the ledger with what the page knows besides.
+// A model is one reading of the ledger with what the page knows besides, and what each topic makes of it.
 type model struct {
 	*reconcile.Overview
-	fresh       freshness
-	policy      reconcile.Policy     // with the thresholds that were learned
-	trends      *reconcile.Trends    // nil when they are not known
-	open        map[string]bool      // tasks, sandboxes and subjects with an open action that is worked at
-	idle        map[string]bool      // with one that nothing works at
-	acted       map[string]time.Time // when the newest one of each was closed recently
-	still       map[string]string    // why nothing works at an open action, by its id
-	quarantined map[string]bool      // terminates that wait for the end of a quarantine, by id
-	membership
+	fresh    freshness
+	policy   reconcile.Policy // with the thresholds that were learned
+	steps    *steps
+	states   *states
+	rules    *ruleBook
+	findings *findings
+	fleet    *fleet
+	trends   *trend
 }
 
-func newScene(o *reconcile.Overview, p reconcile.Policy) *model {
+func newScene(o *reconcile.Overview, p reconcile.Policy, t *reconcile.Trends) *model {
 	o = configured(o, &p)
 	o.Counts = trustedCounts(o)
-	s := &model{
-		Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: *p.WithLearned(&o.Controls),
-		open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]time.Time{},
-		quarantined: reconcile.QuarantinedActions(o.Open, o.Now), membership: membersOf(o),
-	}
-	s.still = s.standstills()
+	s := &model{Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: *p.WithLearned(&o.Controls)}
+	s.steps = stepsOf(o, &s.policy, s.fresh.Limit)
+	s.states = statesOf(o, s.steps.still)
+	s.rules = &ruleBook{o, &s.policy}
+	s.findings = &findings{o, s.states, membersOf(o)}
+	s.trends = &trend{t}
+	s.fleet = &fleet{o, &s.policy, s.trends}
+	return s
+}
+
+// states tell where each finding stands, by what is done about its subject.
+type states struct {
+	open  map[string]bool      // tasks, sandboxes and subjects with an open action that is worked at
+	idle  map[string]bool      // with one that nothing works at
+	acted map[string]time.Time // when the newest one of each was closed recently
+}
+
+func statesOf(o *reconcile.Overview, still map[string]string) *states {
+	s := &states{open: map[string]bool{}, idle: map[string]bool{}, acted: map[string]time.Time{}}
 	for i := range o.Open {
-		if a := &o.Open[i]; s.still[a.ID] != "" {
+		if a := &o.Open[i]; still[a.ID] != "" {
 			remember(s.idle, a)
 		} else {
 			remember(s.open, a)
@@ -44,7 +58,7 @@ func newScene(o *reconcile.Overview, p reconcile.Policy) *model {
 }
 
 // rememberClosed notes when something was done about all that an action is about.
-func (s *model) rememberClosed(a *reconcile.Action) {
+func (s *states) rememberClosed(a *reconcile.Action) {
 	about := map[string]bool{}
 	remember(about, a)
 	for id := range about {
@@ -83,7 +97,7 @@ const (
 
 // stateOf tells where a finding stands. A due one without any action has a remedy that is
 // to report: a pass records what it plans together with what it finds.
-func (s *model) stateOf(f *reconcile.FindingSeen) state {
+func (s *states) of(f *reconcile.FindingSeen) state {
 	switch {
 	case s.about(s.open, f):
 		return underWay
@@ -100,14 +114,14 @@ func (s *model) stateOf(f *reconcile.FindingSeen) state {
 }
 
 // actedOn reports whether something was done about what a finding is about, since a time.
-func (s *model) actedOn(f *reconcile.FindingSeen, since time.Time) bool {
+func (s *states) actedOn(f *reconcile.FindingSeen, since time.Time) bool {
 	return slices.ContainsFunc(aboutOf(f), func(id string) bool {
 		at, acted := s.acted[id]
 		return acted && !at.Before(since)
 	})
 }
 
-func (s *model) about(seen map[string]bool, f *reconcile.FindingSeen) bool {
+func (s *states) about(seen map[string]bool, f *reconcile.FindingSeen) bool {
 	return slices.ContainsFunc(aboutOf(f), func(id string) bool { return seen[id] })
 }
 
@@ -124,14 +138,14 @@ func aboutOf(f *reconcile.FindingSeen) []string {
 }
 
 // Level is how bad a state is.
-func (s state) Level() level {
+func (s state) Level() ui.Level {
 	switch s {
 	case heldBack, stalled, reported:
-		return warn
+		return ui.Warn
 	case underWay, awaited:
-		return busy
+		return ui.Busy
 	}
-	return calm
+	return ui.Calm
 }
 
 // Word is the state as the page says it.

@@ -6,54 +6,56 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // holdRows are what keeps something from being repaired: what releases it, how many it holds, since when and until
 // when.
-func (s *model) holdRows() []item {
+func holdRows(o *reconcile.Overview) []item {
 	var items []item
-	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Breakers)) {
-		items = append(items, s.breakerItem(s.Controls.Breakers[rule]))
+	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Breakers)) {
+		items = append(items, breakerItem(o.Now, o.Controls.Breakers[rule]))
 	}
-	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
-		if !s.demotedBy(rule) {
-			items = append(items, s.loweredItem(rule))
+	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Modes)) {
+		if !demotedBy(o, rule) {
+			items = append(items, loweredItem(o, rule))
 		}
 	}
-	for _, p := range s.Controls.Pauses {
-		items = append(items, s.pauseItem(p))
+	for _, p := range o.Controls.Pauses {
+		items = append(items, pauseItem(o, p))
 	}
-	for _, h := range s.Controls.Holds {
-		items = append(items, s.holdItem(h))
+	for _, h := range o.Controls.Holds {
+		items = append(items, holdItem(o, h))
 	}
-	for _, g := range s.heldGroups() {
-		if !s.told(g.held) {
+	for _, g := range heldGroups(o) {
+		if !saidAlready(o, g.held) {
 			items = append(items, groupItem(g))
 		}
 	}
 	return items
 }
 
-// told reports whether a request that is in force says what holds already.
-func (s *model) told(by reconcile.Held) bool {
+// saidAlready reports whether a request that is in force says what holds already.
+func saidAlready(o *reconcile.Overview, by reconcile.Held) bool {
 	switch by.Kind {
 	case reconcile.HeldBreaker:
-		return len(s.Controls.Breakers) > 0
+		return len(o.Controls.Breakers) > 0
 	case reconcile.HeldPause:
-		return slices.ContainsFunc(s.Controls.Pauses, func(p reconcile.Pause) bool { return p.Scope == by.What })
+		return slices.ContainsFunc(o.Controls.Pauses, func(p reconcile.Pause) bool { return p.Scope == by.What })
 	case reconcile.HeldHold:
-		return slices.ContainsFunc(s.Controls.Holds, func(h reconcile.Hold) bool { return h.Target == by.What })
+		return slices.ContainsFunc(o.Controls.Holds, func(h reconcile.Hold) bool { return h.Target == by.What })
 	}
 	return false
 }
 
 // holds is how many due findings one thing holds.
-func (s *model) holds(kind reconcile.HeldKind, what string) string {
+func holdsWords(o *reconcile.Overview, kind reconcile.HeldKind, what string) string {
 	n := 0
-	for i := range s.Findings {
-		f := &s.Findings[i]
+	for i := range o.Findings {
+		f := &o.Findings[i]
 		n += truth(f.Due && slices.ContainsFunc(f.HeldBy, func(h reconcile.Held) bool {
 			return h.Kind == kind &&
 				h.What == what
@@ -62,73 +64,74 @@ func (s *model) holds(kind reconcile.HeldKind, what string) string {
 	if n == 0 {
 		return "holds nothing now"
 	}
-	return "holds " + count(n, "finding")
+	return "holds " + ui.Count(n, "finding")
 }
 
-func (s *model) breakerItem(b reconcile.Breaker) item {
-	rule := text.Plain(b.Rule, mostName)
+func breakerItem(now time.Time, b reconcile.Breaker) item {
+	rule := ui.Name(b.Rule)
 	return item{
-		Key: "breaker " + rule, Chip: chip(warn, "breaker"), When: since(b.OpenedAt, s.Now),
-		Text: said(rule + ": " + count(len(b.Subjects), "subject") + " due at once").to("stops"),
+		Key: "breaker " + rule, Chip: ui.Chip(ui.Warn, "breaker"), When: ui.Since(b.OpenedAt, now),
+		Text: ui.Said(rule + ": " + ui.Count(len(b.Subjects), "subject") + " due at once").To("stops"),
 		Sub:  "Review them, then release them. It also closes once they are healthy.",
-		Acts: []act{releaseAct(b.Rule)},
+		Acts: []ui.Act{ui.ReleaseAct(b.Rule)},
 	}
 }
 
-func (s *model) loweredItem(rule string) item {
-	by := s.Controls.Lowered[rule]
+func loweredItem(o *reconcile.Overview, rule string) item {
+	by := o.Controls.Lowered[rule]
 	return item{
-		Key: "mode " + text.Plain(rule, mostName), Chip: chip(set, authorOr(by.Author, "lowered")), When: lasting(by.At,
-			s.Now),
-		Text: said(rule + " lowered to " + string(s.Controls.Modes[rule])).to(ruleAddress(rule)),
-		Sub:  sentence(reasonAnd(by.Reason, "until it is cleared")), Acts: []act{modeAct(rule)},
+		Key: "mode " + ui.Name(rule), Chip: ui.Chip(ui.Set, authorOr(by.Author, "lowered")), When: lasting(by.At,
+			o.Now),
+		Text: ui.Said(rule + " lowered to " + string(o.Controls.Modes[rule])).To(ui.RuleAddress(rule)),
+		Sub:  ui.Sentence(reasonAnd(by.Reason, "until it is cleared")), Acts: []ui.Act{ui.ModeAct(rule)},
 	}
 }
 
-func (s *model) pauseItem(p reconcile.Pause) item {
+func pauseItem(o *reconcile.Overview, p reconcile.Pause) item {
 	return item{
-		Key: "pause " + text.Plain(p.Scope, mostName), Chip: chip(set, authorOr(p.Author, "pause")), When: lasting(p.At,
-			s.Now),
-		Text: said("pause of " + p.Scope).to("stops"),
-		Sub: sentence(reasonAnd(p.Reason, s.holds(reconcile.HeldPause, p.Scope)+", "+
-			until(p.Until, s.Now, "until it is resumed").Text)),
-		Acts: []act{resumeAct(p.Scope)},
+		Key: "pause " + ui.Name(p.Scope), Chip: ui.Chip(ui.Set, authorOr(p.Author, "pause")), When: lasting(p.At,
+			o.Now),
+		Text: ui.Said("pause of " + p.Scope).To("stops"),
+		Sub: ui.Sentence(reasonAnd(p.Reason, holdsWords(o, reconcile.HeldPause, p.Scope)+", "+
+			ui.Until(p.Until, o.Now, "until it is resumed").Text)),
+		Acts: []ui.Act{ui.ResumeAct(p.Scope)},
 	}
 }
 
-func (s *model) holdItem(h reconcile.Hold) item {
-	href := subjectAddress(h.Target)
+func holdItem(o *reconcile.Overview, h reconcile.Hold) item {
+	href := ui.SubjectAddress(h.Target)
 	if href == "" {
 		href = "stops"
 	}
 	return item{
-		Key: fmt.Sprintf("hold %d", h.ID), Chip: chip(set, authorOr(h.Author, "hold")), When: lasting(h.At, s.Now),
-		Text: holdTarget(h.Target).to(href),
-		Sub: sentence(reasonAnd(h.Reason, s.holds(reconcile.HeldHold, h.Target)+", "+
-			until(h.Until, s.Now, "until it is lifted").Text)),
-		Acts: []act{unholdAct(h.Target)},
+		Key: fmt.Sprintf("hold %d", h.ID), Chip: ui.Chip(ui.Set, authorOr(h.Author, "hold")), When: lasting(h.At, o.Now),
+		Text: holdTarget(h.Target).To(href),
+		Sub: ui.Sentence(reasonAnd(h.Reason, holdsWords(o, reconcile.HeldHold, h.Target)+", "+
+			ui.Until(h.Until, o.Now, "until it is lifted").Text)),
+		Acts: []ui.Act{ui.UnholdAct(h.Target)},
 	}
 }
 
 func groupItem(g heldGroup) item {
-	l, word := warn, kindWord(g.held.Kind)
+	l, word := ui.Warn, kindWord(g.held.Kind)
 	if isRequest(g.held.Kind) {
-		l = set
+		l = ui.Set
 	}
 	means := g.Means
 	if means == "" {
-		means = sentence(capital(text.Plain(g.By, mostLine)))
+		means = ui.Sentence(ui.Capital(ui.Line(g.By)))
 	}
 	return item{
-		Key: "held " + g.Key, Chip: chip(l, word), Sub: means,
-		Text: said(g.Count + " held " + holdWords(g.held)).to(asking("findings", "state", reconcile.ChosenHeld, "held_by",
+		Key: "held " + g.Key, Chip: ui.Chip(l, word), Sub: means,
+		Text: ui.Said(g.Count + " held " + holdWords(g.held)).To(ui.Asking("findings", "state", reconcile.ChosenHeld,
+			"held_by",
 			g.held.String())),
 	}
 }
 
 // holdTarget is what a hold is of, with its id short.
-func holdTarget(target string) cell {
-	c := subjectCell(target)
+func holdTarget(target string) ui.Cell {
+	c := ui.SubjectCell(target)
 	c.Text = "hold of " + c.Text
 	return c
 }
@@ -150,7 +153,7 @@ func kindWord(kind reconcile.HeldKind) string {
 	case reconcile.HeldOther:
 		return "held"
 	}
-	return text.Plain(string(kind), mostName)
+	return ui.Name(string(kind))
 }
 
 func authorOr(author, word string) string {
@@ -164,13 +167,13 @@ func reasonAnd(reason, rest string) string {
 	if reason == "" {
 		return rest
 	}
-	return text.Plain(reason, mostLine) + " · " + rest
+	return ui.Line(reason) + " · " + rest
 }
 
 // lasting is how long something has lasted; nothing when nobody knows since when.
-func lasting(t, now time.Time) moment {
+func lasting(t, now time.Time) ui.Moment {
 	if t.IsZero() {
-		return moment{}
+		return ui.Moment{}
 	}
-	return since(t, now)
+	return ui.Since(t, now)
 }

@@ -5,13 +5,15 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // pausedAll is the pause of everything, if there is one.
-func (s *model) pausedAll() (reconcile.Pause, bool) {
-	for _, p := range s.Controls.Pauses {
+func pausedAll(o *reconcile.Overview) (reconcile.Pause, bool) {
+	for _, p := range o.Controls.Pauses {
 		if p.Scope == "all" {
 			return p, true
 		}
@@ -19,19 +21,25 @@ func (s *model) pausedAll() (reconcile.Pause, bool) {
 	return reconcile.Pause{}, false
 }
 
+// A ruleBook is what each rule may do: by the config, by its proof, and by what operators lowered.
+type ruleBook struct {
+	*reconcile.Overview
+	policy *reconcile.Policy
+}
+
 // onlyObserves reports whether no rule may act. A page that was told of no rule cannot know.
-func (s *model) onlyObserves() bool {
-	for rule, p := range s.policy.Rules {
-		if s.modeOf(rule, p.Mode) == reconcile.Enforce {
+func (r *ruleBook) onlyObserves() bool {
+	for rule, p := range r.policy.Rules {
+		if r.modeOf(rule, p.Mode) == reconcile.Enforce {
 			return false
 		}
 	}
-	return len(s.policy.Rules) > 0
+	return len(r.policy.Rules) > 0
 }
 
 // modeOf is the mode of a rule with what operators lowered.
-func (s *model) modeOf(rule string, config reconcile.Mode) reconcile.Mode {
-	if low, ok := s.Controls.Modes[rule]; ok && lower(low, config) {
+func (r *ruleBook) modeOf(rule string, config reconcile.Mode) reconcile.Mode {
+	if low, ok := r.Controls.Modes[rule]; ok && lower(low, config) {
 		return low
 	}
 	return config
@@ -39,38 +47,38 @@ func (s *model) modeOf(rule string, config reconcile.Mode) reconcile.Mode {
 
 // tempered makes a good verdict say that nothing would be repaired, when that is so: it is no good news then.
 func (s *model) tempered(v verdict) verdict {
-	p, paused := s.pausedAll()
+	p, paused := pausedAll(s.Overview)
 	switch {
-	case v.Level != well && v.Level != busy:
+	case v.Level != ui.Well && v.Level != ui.Busy:
 	case paused:
-		v.Level, v.Word = set, "Paused"
+		v.Level, v.Word = ui.Set, "Paused"
 		v.Sentence += " Nothing is repaired: all acting is paused" + signed(text.Plain(p.Author, mostHolding),
 			text.Plain(p.Reason, mostHolding)) + "."
-	case s.onlyObserves():
-		v.Level, v.Word = set, "Observe only"
+	case s.rules.onlyObserves():
+		v.Level, v.Word = ui.Set, "Observe only"
 		v.Sentence += " Nothing is repaired: every rule only observes."
 	}
 	return v
 }
 
 // chips are what belongs to the verdict besides its sentence.
-func (s *model) chips() []cell {
-	var out []cell
-	if _, paused := s.pausedAll(); paused {
-		out = append(out, chip(set, "PAUSED").to("stops"))
+func (s *model) chips() []ui.Cell {
+	var out []ui.Cell
+	if _, paused := pausedAll(s.Overview); paused {
+		out = append(out, ui.Chip(ui.Set, "PAUSED").To("stops"))
 	}
-	if s.onlyObserves() {
-		out = append(out, chip(set, "OBSERVE ONLY").to("rules"))
+	if s.rules.onlyObserves() {
+		out = append(out, ui.Chip(ui.Set, "OBSERVE ONLY").To("rules"))
 	}
 	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
-		l := set
-		if s.demotedBy(rule) {
-			l = bad
+		l := ui.Set
+		if demotedBy(s.Overview, rule) {
+			l = ui.Bad
 		}
-		out = append(out, chip(l, text.Plain(rule, mostName)+": "+string(s.Controls.Modes[rule])).to(ruleAddress(rule)))
+		out = append(out, ui.Chip(l, ui.Name(rule)+": "+string(s.Controls.Modes[rule])).To(ui.RuleAddress(rule)))
 	}
 	if missed := s.missed(); missed > 0 {
-		out = append(out, chip(warn, count(missed, "target")+" missed").to("./#targets"))
+		out = append(out, ui.Chip(ui.Warn, ui.Count(missed, "target")+" missed").To("./#targets"))
 	}
 	return out
 }
@@ -90,6 +98,6 @@ func (s *model) missedWords() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n, verb(n, "was",
+	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n, ui.Verb(n, "was",
 		"were"))
 }

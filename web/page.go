@@ -2,23 +2,20 @@ package web
 
 import (
 	"fmt"
-	"strings"
-	"time"
+
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/a-h/templ"
-
-	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A page is the first page, the overview, with every text settled.
 type page struct {
-	frame
+	ui.Frame
 
 	Verdict    verdict
-	Chips      []cell // what is part of the verdict besides: the mode, what was missed
-	Configured bool   // the ledger could be read: the sections below say something
-	Past       moment // when what is below was read, while the ledger cannot be read
+	Chips      []ui.Cell // what is part of the verdict besides: the mode, what was missed
+	Configured bool      // the ledger could be read: the sections below say something
+	Past       ui.Moment // when what is below was read, while the ledger cannot be read
 
 	Strip      string // the passes as a chart
 	StripSays  string
@@ -27,22 +24,16 @@ type page struct {
 	Hold       []item
 	Working    []item
 	MoreWork   string
-	Providers  grid
+	Providers  ui.Grid
 	Templates  []templateLine
 	Sleeping   []quarantineView
 	MoreSleep  string
 	Targets    []targetLine
-	TargetsAre cell
+	TargetsAre ui.Cell
 	Ended      string // tasks by how they ended
 	Window     string // what the targets are of
 	Quiet      []quiet
-	Timeline   grid
-}
-
-// A note stands above everything: something about the reading itself.
-type note struct {
-	Level level
-	Text  string
+	Timeline   ui.Grid
 }
 
 // How many of each list the page shows.
@@ -51,7 +42,6 @@ const (
 	mostOfRule   = 5 // findings of one rule
 	mostOpen     = 8
 	mostGroups   = 20
-	mostEvidence = 20
 )
 
 // Page is the status page of one reading. A reading that failed makes one that says so.
@@ -65,11 +55,11 @@ func Live(r *Reading, shown Process) templ.Component {
 }
 
 // Missing is the page of addresses that are not there; up is the way to the first one.
-func Missing(up string) templ.Component { return notFound(up) }
+func Missing(up string) templ.Component { return ui.NotFound(up) }
 
 // viewOf settles the page for one reading.
 func viewOf(r *Reading, shown Process) page {
-	p := page{frame: frameOf(&Asked{Reading: r, Process: shown}, "./", "")}
+	p := page{Frame: frameOf(&Asked{Reading: r, Process: shown}, "./", "")}
 	p.Every, p.Notes = everyFirst, configNotes(shown)
 	defer p.named()
 	if r.Err != nil {
@@ -77,8 +67,7 @@ func viewOf(r *Reading, shown Process) page {
 		p.past(r, shown)
 		return p
 	}
-	s := newScene(&r.Overview, shown.Policy)
-	s.trends = r.Trends
+	s := newScene(&r.Overview, shown.Policy, r.Trends)
 	p.Verdict, p.Configured = judge(s), !s.Fresh
 	p.Notes = append(p.Notes, notesOf(s, r.Unready)...)
 	if p.Configured {
@@ -97,31 +86,30 @@ func (p *page) past(r *Reading, shown Process) {
 	if r.Past == nil || r.Past.Fresh {
 		return
 	}
-	s := newScene(r.Past, shown.Policy)
-	s.trends = r.Trends
-	p.Past, p.Configured, p.Installation = exactly(s.Now), true, text.Plain(s.Installation, mostName)
+	s := newScene(r.Past, shown.Policy, r.Trends)
+	p.Past, p.Configured, p.Installation = ui.Exactly(s.Now), true, ui.Name(s.Installation)
 	p.fill(s)
 }
 
-func configNotes(shown Process) []note {
+func configNotes(shown Process) []ui.Note {
 	refused := shown.ConfigError
 	if refused == "" {
 		return nil
 	}
-	return []note{{warn, "The changed config was refused; the previous one is still in force: " +
-		sentence(text.Plain(refused, mostLine))}}
+	return []ui.Note{{Level: ui.Warn, Text: "The changed config was refused; the previous one is still in force: " +
+		ui.Sentence(ui.Line(refused))}}
 }
 
 func (p *page) fill(s *model) {
 	p.Chips = s.chips()
-	p.Strip, p.StripSays = s.strip(), s.stripWords()
+	p.Strip, p.StripSays = passStrip(s.Overview), stripWords(s.Overview)
 	p.Cards = s.cards()
-	p.Attention, p.Hold = s.attention(), s.holdRows()
-	p.Working, p.MoreWork = s.working()
-	p.Providers = s.providers()
+	p.Attention, p.Hold = s.attention(), holdRows(s.Overview)
+	p.Working, p.MoreWork = s.steps.working()
+	p.Providers = s.fleet.grid()
 	p.Templates, _ = s.templateLines()
 	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
-	p.TargetsAre = chip(targetsWord(p.Targets))
+	p.TargetsAre = ui.Chip(targetsWord(p.Targets))
 	p.sleepers(s)
 	p.Quiet = s.quiet(p)
 	p.Timeline = s.timeline()
@@ -129,7 +117,7 @@ func (p *page) fill(s *model) {
 
 // sleepers are the sandboxes in quarantine.
 func (p *page) sleepers(s *model) {
-	views, n := s.quarantines()
+	views, n := s.steps.quarantines()
 	p.Sleeping = views
 	if left := n - len(views); left > 0 {
 		p.MoreSleep = fmt.Sprintf("And %d more.", left)
@@ -137,18 +125,18 @@ func (p *page) sleepers(s *model) {
 }
 
 // notesOf are about the process and about what stops all acting.
-func notesOf(s *model, unready error) []note {
-	var notes []note
+func notesOf(s *model, unready error) []ui.Note {
+	var notes []ui.Note
 	if unready != nil && !s.Fresh {
-		notes = append(notes, note{warn, "The ledger is not as this program needs it: " +
-			sentence(text.Plain(unready.Error(), mostLine))})
+		notes = append(notes, ui.Note{Level: ui.Warn, Text: "The ledger is not as this program needs it: " +
+			ui.Sentence(ui.Line(unready.Error()))})
 	}
-	if p, paused := s.pausedAll(); paused {
-		notes = append(notes, note{set, "All acting is paused" + signed(p.Author, p.Reason) + ", " +
-			until(p.Until, s.Now, "until it is resumed").Text + "."})
+	if p, paused := pausedAll(s.Overview); paused {
+		notes = append(notes, ui.Note{Level: ui.Set, Text: "All acting is paused" + signed(p.Author, p.Reason) + ", " +
+			ui.Until(p.Until, s.Now, "until it is resumed").Text + "."})
 	}
-	if s.policy.Proof.Off() && len(s.policy.Rules) > 0 && !s.onlyObserves() {
-		notes = append(notes, note{set, "Rules act unproven: the config says “proof: off”."})
+	if s.policy.Proof.Off() && len(s.policy.Rules) > 0 && !s.rules.onlyObserves() {
+		notes = append(notes, ui.Note{Level: ui.Set, Text: "Rules act unproven: the config says “proof: off”."})
 	}
 	return notes
 }
@@ -157,104 +145,10 @@ func notesOf(s *model, unready error) []note {
 func signed(author, reason string) string {
 	out := ""
 	if author != "" {
-		out = " by " + text.Plain(author, mostName)
+		out = " by " + ui.Name(author)
 	}
 	if reason != "" {
-		out += " (" + text.Plain(reason, mostLine) + ")"
+		out += " (" + ui.Line(reason) + ")"
 	}
 	return out
-}
-
-// A fact is one figure with its name.
-type fact struct {
-	Name  string
-	Value string
-	Sub   string
-	Class string // of its line in the chart
-}
-
-// facts are the figures beside the chart of tasks and sandboxes.
-func (s *model) facts() []fact {
-	var facts []fact
-	if n, ok := liveTasks(s.Counts); ok {
-		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(s.Counts), Class: "tasks"})
-	}
-	return append(facts, s.sandboxFacts()...)
-}
-
-// sandboxFacts are of the listings that are trusted: another would show fewer sandboxes than there are, so the last
-// trusted number stands beside them.
-func (s *model) sandboxFacts() []fact {
-	var facts []fact
-	n, listed := ownedSandboxes(s.Counts)
-	words, value := sandboxWords(s.Counts), fmt.Sprint(n)
-	if !listed {
-		value = ""
-	}
-	for _, provider := range unlisted(s.Sources) {
-		name := text.Plain(provider, mostName)
-		value = strings.TrimPrefix(value+" + "+name+" unknown"+s.lastWords(provider), " + ")
-		words = append(words, name+": its listing is not trusted")
-	}
-	if len(words) > 0 {
-		facts = append(facts, fact{Name: "Sandboxes", Value: value, Class: "boxes",
-			Sub: text.Plain(strings.Join(words, "; "), mostLine)})
-	}
-	if others, _ := sum(s.Counts, reconcile.CountForeign); others > 0 {
-		facts = append(facts, fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})
-	}
-	return facts
-}
-
-// lastWords are how many sandboxes a provider had when its listing was trusted last.
-func (s *model) lastWords(provider string) string {
-	counts := s.lastCounts(provider)
-	if n, ok := counts[reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()]; ok {
-		return fmt.Sprintf(", last %d", n)
-	}
-	return ""
-}
-
-// lastCounts are those of the newest full pass of which the provider's listing was trusted; nil when it is not known.
-func (s *model) lastCounts(provider string) map[string]int {
-	var trusted time.Time
-	for _, src := range s.Sources {
-		if src.Name == reconcile.ListingOf(provider) {
-			trusted = src.LastTrusted
-		}
-	}
-	key := reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()
-	for _, p := range s.Passes {
-		if _, counted := p.Counts[key]; counted && !trusted.IsZero() && !p.BeganAt.After(trusted) {
-			return p.Counts
-		}
-	}
-	return s.trendBefore(trusted, key)
-}
-
-// trendBefore are the counts of the newest slot that began before a time and has the key.
-func (s *model) trendBefore(at time.Time, key string) map[string]int {
-	if s.trends == nil || at.IsZero() {
-		return nil
-	}
-	for i := len(s.trends.Slots) - 1; i >= 0; i-- {
-		began := s.trends.From.Add(time.Duration(i) * s.trends.Slot)
-		if _, counted := s.trends.Slots[i].Counts[key]; counted && began.Before(at) {
-			return s.trends.Slots[i].Counts
-		}
-	}
-	return nil
-}
-
-func (s *model) dueWords() string {
-	due, heldOnes := 0, 0
-	for i := range s.Findings {
-		held := s.stateOf(&s.Findings[i]) == heldBack
-		due += truth(s.Findings[i].Due && !held)
-		heldOnes += truth(held)
-	}
-	if len(s.Findings) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d due, %d held", due, heldOnes)
 }

@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -11,22 +13,22 @@ import (
 type passLine struct {
 	ID      int64
 	Kind    string
-	Began   moment
+	Began   ui.Moment
 	Took    string
-	Level   level
+	Level   ui.Level
 	Outcome string
 	Holder  string
 	Error   string
 }
 
-func (s *model) passLines(all []reconcile.PassSeen) []passLine {
+func passLines(o *reconcile.Overview, all []reconcile.PassSeen) []passLine {
 	var lines []passLine
 	for _, p := range all {
 		l := passLine{
-			ID: p.ID, Kind: text.Plain(string(p.Kind), mostName), Began: ago(p.BeganAt, s.Now),
-			Holder: text.Plain(p.Holder, mostName), Error: text.Plain(p.Error, mostLine),
+			ID: p.ID, Kind: ui.Name(string(p.Kind)), Began: ui.Ago(p.BeganAt, o.Now),
+			Holder: ui.Name(p.Holder), Error: ui.Line(p.Error),
 		}
-		l.Level, l.Outcome = s.passState(&p)
+		l.Level, l.Outcome = passState(o, &p)
 		if !p.EndedAt.IsZero() {
 			l.Took = text.Coarse(p.EndedAt.Sub(p.BeganAt))
 		}
@@ -37,15 +39,15 @@ func (s *model) passLines(all []reconcile.PassSeen) []passLine {
 
 // leads reports whether a pass that has not ended may still be going on: its holder has
 // the lease.
-func (s *model) leads(p *reconcile.PassSeen) bool {
-	return s.Lease.Holder == p.Holder && s.Lease.Until.After(s.Now) && len(s.Passes) > 0 && p.ID == s.Passes[0].ID
+func leads(o *reconcile.Overview, p *reconcile.PassSeen) bool {
+	return o.Lease.Holder == p.Holder && o.Lease.Until.After(o.Now) && len(o.Passes) > 0 && p.ID == o.Passes[0].ID
 }
 
 // passesBy is who makes the passes. Between two of them nobody holds the lease.
-func (s *model) passesBy() string {
-	if s.Lease.Holder == "" {
+func passesBy(o *reconcile.Overview) string {
+	if o.Lease.Holder == "" {
 		return "No replica holds the pass lease right now. That is normal between two passes."
 	}
-	return fmt.Sprintf("%s holds the pass lease for another %s.", text.Plain(s.Lease.Holder, mostName),
-		text.Coarse(s.Lease.Until.Sub(s.Now)))
+	return fmt.Sprintf("%s holds the pass lease for another %s.", ui.Name(o.Lease.Holder),
+		text.Coarse(o.Lease.Until.Sub(o.Now)))
 }

@@ -4,47 +4,49 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // standing says whether a rule may act in enforce, and by what.
-func (s *model) standing(rule string) reconcile.Standing {
-	return s.policy.Standing(&s.Controls, s.Now, rule)
+func (r *ruleBook) standing(rule string) reconcile.Standing {
+	return r.policy.Standing(&r.Controls, r.Now, rule)
 }
 
 // proofWords are what there is to say below the mode of an enforced rule: "" when it is proven.
-func (s *model) proofWords(rule string) string {
-	switch now := s.standing(rule); now.Kind {
+func (r *ruleBook) proofWords(rule string) string {
+	switch now := r.standing(rule); now.Kind {
 	case reconcile.ProofNone:
-		return "held: " + text.Plain(now.Line, mostLine)
+		return "held: " + ui.Line(now.Line)
 	case reconcile.ProofArmed, reconcile.ProofGrace:
-		return text.Plain(now.Line, mostLine)
+		return ui.Line(now.Line)
 	}
 	return ""
 }
 
 // proofPair is the line on a rule's page.
-func (s *model) proofPair(rule string) pair {
-	now := s.standing(rule)
+func (r *ruleBook) proofPair(rule string) ui.Pair {
+	now := r.standing(rule)
 	by := map[reconcile.ProofKind]string{reconcile.ProofNone: "not proven", reconcile.ProofOff: "not asked for",
 		reconcile.ProofNeedless: "not needed", reconcile.ProofGrace: "not proven, in its time of grace",
 		reconcile.ProofArmed: "not proven, armed"}[now.Kind]
-	c := cell{Text: reconcile.FirstOf(by, "by "+string(now.Kind))}
-	c.Sub = text.Plain(now.Line, mostLine)
+	c := ui.Cell{Text: reconcile.FirstOf(by, "by "+string(now.Kind))}
+	c.Sub = ui.Line(now.Line)
 	if !now.Until.IsZero() {
 		c.Sub += ", until " + text.Time(now.Until)
 	}
-	return pair{"proof", c}
+	return ui.PairOf("proof", c)
 }
 
 // armed is a rule that an operator lets act unproven.
-func (s *model) armed(rule string) requestView {
-	by := s.Controls.Arms[rule]
+func armedRequest(o *reconcile.Overview, rule string) requestView {
+	by := o.Controls.Arms[rule]
 	return requestView{
-		Key: "arm " + text.Plain(rule, mostName), What: text.Plain(rule, mostName) + " armed unproven",
-		Why: text.Plain(by.Reason, mostLine), Author: text.Plain(by.Author, mostName), At: ago(by.At, s.Now),
-		Until: moment{Text: "until it is revoked"}, Command: command("sandkeeper arm %s --revoke --reason …", rule),
+		Key: "arm " + ui.Name(rule), What: ui.Name(rule) + " armed unproven",
+		Why: ui.Line(by.Reason), Author: ui.Name(by.Author), At: ui.Ago(by.At, o.Now),
+		Until: ui.Moment{Text: "until it is revoked"}, Command: ui.Command("sandkeeper arm %s --revoke --reason …", rule),
 	}
 }
 
@@ -61,10 +63,11 @@ func unproven(due []*reconcile.FindingSeen, number string) (verdict, bool) {
 	}
 	slices.Sort(rules)
 	return verdict{
-		Level: set, Word: "Not proven", Link: heldLink,
-		Sentence: capital(number) + " would be repaired, but not proven on your history " + verb(len(rules), "is ", "are ") +
-			text.Plain(strings.Join(rules, ", "), mostLine) + ".",
+		Level: ui.Set, Word: "Not proven", Link: heldLink,
+		Sentence: ui.Capital(number) + " would be repaired, but not proven on your history " + ui.Verb(len(rules), "is ",
+			"are ") +
+			ui.Line(strings.Join(rules, ", ")) + ".",
 		Next:    "The page of each rule says what is missing. An operator may overrule that by name, with:",
-		Command: command("sandkeeper arm %s --unproven --reason …", rules[0]),
+		Command: ui.Command("sandkeeper arm %s --unproven --reason …", rules[0]),
 	}, true
 }

@@ -3,7 +3,7 @@ package web
 import (
 	"time"
 
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
 // A Proposal is what a program proposed that an operator might ask for. It has asked for nothing.
@@ -17,15 +17,15 @@ type Proposal struct {
 func (p *Proposal) Words() string { return "proposed by " + p.By + ": " + p.Reason }
 
 // proposalBlock lists what waits for an operator's yes. The texts are a program's, which may have read a tenant's.
-func proposalBlock(all []Proposal) block {
-	g := &grid{Heads: []string{"proposed at", "what", "about", "the program's words", "by", ""}}
+func proposalBlock(all []Proposal) ui.Block {
+	g := &ui.Grid{Heads: []string{"proposed at", "what", "about", "the program's words", "by", ""}}
 	for i := range all {
 		p := &all[i]
-		confirm := cell{Text: "Look and confirm…"}.to(asking("act/"+p.Verb, "target", p.Target, "reason", p.Words()))
-		g.Rows = append(g.Rows, row{Key: text.Plain(p.Verb+" "+p.Target, mostName), Cells: []cell{
-			when(exactly(p.At)), {Text: p.Verb}, {ID: text.Plain(p.Target, mostName)}, said(p.Reason), named(p.By), confirm,
+		confirm := ui.Cell{Text: "Look and confirm…"}.To(ui.Asking("act/"+p.Verb, "target", p.Target, "reason", p.Words()))
+		g.Rows = append(g.Rows, ui.Row{Key: ui.Name(p.Verb + " " + p.Target), Cells: []ui.Cell{
+			ui.When(ui.Exactly(p.At)), {Text: p.Verb}, {ID: ui.Name(p.Target)}, ui.Said(p.Reason), ui.Named(p.By), confirm,
 		}})
 	}
-	return block{ID: "proposals", Title: "Proposed by programs", Grid: g, Words: []string{
+	return ui.Block{ID: "proposals", Title: "Proposed by programs", Grid: g, Words: []string{
 		"Nothing of this was asked for. Do not take the program's words for a fact: look first, then confirm, or leave it."}}
 }

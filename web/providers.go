@@ -4,27 +4,35 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
+// A fleet is what runs at the providers, as far as their listings are trusted.
+type fleet struct {
+	*reconcile.Overview
+	policy *reconcile.Policy
+	trends *trend
+}
+
 // providers are a line for each: how far it is trusted, what it has, and when it was listed last.
-func (s *model) providers() grid {
-	g := grid{Heads: []string{"provider", "trust", "running", "other", "of others", "price", "last listing"},
+func (f *fleet) grid() ui.Grid {
+	g := ui.Grid{Heads: []string{"provider", "trust", "running", "other", "of others", "price", "last listing"},
 		Empty: "No provider was listed yet."}
-	for _, name := range s.providerNames() {
-		g.Rows = append(g.Rows, s.providerRow(name))
+	for _, name := range f.providerNames() {
+		g.Rows = append(g.Rows, f.providerRow(name))
 	}
 	return g
 }
 
 // providerNames are those of the config, or, where the page was told none, those of which the ledger knows.
-func (s *model) providerNames() []string {
-	names := s.policy.ProviderNames()
+func (f *fleet) providerNames() []string {
+	names := f.policy.ProviderNames()
 	if len(names) > 0 {
-		return slices.DeleteFunc(names, func(n string) bool { return !s.seen(n) })
+		return slices.DeleteFunc(names, func(n string) bool { return !seenProvider(f.Overview, n) })
 	}
-	for _, src := range s.Sources {
+	for _, src := range f.Sources {
 		if name, ok := reconcile.OfKind(reconcile.SourceListing, src.Name); ok {
 			names = append(names, name)
 		}
@@ -33,13 +41,13 @@ func (s *model) providerNames() []string {
 }
 
 // seen reports whether anything is known of a provider.
-func (s *model) seen(name string) bool {
-	_, counted := s.Counts[reconcile.Count{What: reconcile.CountOwned, Provider: name}.String()]
-	return counted || s.source(reconcile.ListingOf(name)).Name != ""
+func seenProvider(o *reconcile.Overview, name string) bool {
+	_, counted := o.Counts[reconcile.Count{What: reconcile.CountOwned, Provider: name}.String()]
+	return counted || sourceNamed(o, reconcile.ListingOf(name)).Name != ""
 }
 
-func (s *model) source(name string) reconcile.SourceSeen {
-	for _, src := range s.Sources {
+func sourceNamed(o *reconcile.Overview, name string) reconcile.SourceSeen {
+	for _, src := range o.Sources {
 		if src.Name == name {
 			return src
 		}
@@ -47,30 +55,32 @@ func (s *model) source(name string) reconcile.SourceSeen {
 	return reconcile.SourceSeen{}
 }
 
-func (s *model) providerRow(name string) row {
-	listing := s.source(reconcile.ListingOf(name))
-	r := row{Key: "provider " + text.Plain(name, mostName), Cells: []cell{named(name).to(asking("findings", "provider",
+func (f *fleet) providerRow(name string) ui.Row {
+	listing := sourceNamed(f.Overview, reconcile.ListingOf(name))
+	r := ui.Row{Key: "provider " + ui.Name(name), Cells: []ui.Cell{ui.Named(name).To(ui.Asking("findings", "provider",
 		name))}}
-	price := priceCell(s.policy.Providers[name])
+	price := priceCell(f.policy.Providers[name])
 	if listing.Name != "" && !listing.Trusted {
-		unknown := cell{Text: "unknown", Num: true, Sub: trimLast(s.lastWords(name))}
-		dash := cell{Text: "–", Num: true}
-		r.Cells = append(r.Cells, chip(warn, "not trusted "+since(listing.Since, s.Now).Text).to("sources"), unknown, dash,
+		unknown := ui.Cell{Text: "unknown", Num: true, Sub: trimLast(f.lastWords(name))}
+		dash := ui.Cell{Text: "–", Num: true}
+		r.Cells = append(r.Cells, ui.Chip(ui.Warn, "not trusted "+ui.Since(listing.Since, f.Now).Text).To("sources"),
+			unknown, dash,
 			dash, price,
-			said(sentence(capital(text.Plain(listing.Reason, mostLine)))).below("last trusted "+ago(listing.LastTrusted,
-				s.Now).Text))
+			ui.Said(ui.Sentence(ui.Capital(ui.Line(listing.Reason)))).Below("last trusted "+ui.Ago(listing.LastTrusted,
+				f.Now).Text))
 		return r
 	}
-	running, other := s.sandboxesOf(name)
-	foreign := s.Counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}.String()]
-	r.Cells = append(r.Cells, s.trust(name, listing), number(running), number(other), number(foreign), price,
-		s.listed(listing))
+	running, other := sandboxesOf(f.Overview, name)
+	foreign := f.Counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}.String()]
+	r.Cells = append(r.Cells, trustCell(f.Overview, name, listing), ui.Number(running), ui.Number(other),
+		ui.Number(foreign), price,
+		listedCell(f.Overview, listing))
 	return r
 }
 
 // priceCell is what a sandbox of the provider costs: from and to where that differs.
-func priceCell(p reconcile.ProviderPolicy) cell {
-	c := cell{Text: "–", Num: true}
+func priceCell(p reconcile.ProviderPolicy) ui.Cell {
+	c := ui.Cell{Text: "–", Num: true}
 	if least, most := p.PriceRange(); least < most {
 		c.Text = fmt.Sprintf("$%.2f–%.2f /h", least, most)
 	} else if most > 0 {
@@ -81,27 +91,27 @@ func priceCell(p reconcile.ProviderPolicy) cell {
 
 // priceOf is what a sandbox of the template costs: from and to where its region or its size matter, which the ledger does
 // not keep.
-func priceOf(p reconcile.ProviderPolicy, template string) cell {
+func priceOf(p reconcile.ProviderPolicy, template string) ui.Cell {
 	usd, known := p.PriceOfTemplate(template)
 	switch {
 	case !known:
 		return priceCell(p)
 	case usd > 0:
-		return cell{Text: hourly(usd), Num: true}
+		return ui.Cell{Text: hourly(usd), Num: true}
 	}
-	return cell{}
+	return ui.Cell{}
 }
 
 // hourly is what a sandbox costs an hour.
 func hourly(usd float64) string { return fmt.Sprintf("$%.2f /h", usd) }
 
 // listed is when a trusted listing was made last.
-func (s *model) listed(listing reconcile.SourceSeen) cell {
-	at := latest(listing.LastTrusted, s.LastFull)
+func listedCell(o *reconcile.Overview, listing reconcile.SourceSeen) ui.Cell {
+	at := latest(listing.LastTrusted, o.LastFull)
 	if at.IsZero() {
-		return cell{Text: "never"}
+		return ui.Cell{Text: "never"}
 	}
-	c := when(ago(at, s.Now))
+	c := ui.When(ui.Ago(at, o.Now))
 	c.Sub = "complete"
 	return c
 }
@@ -114,19 +124,19 @@ func trimLast(words string) string {
 }
 
 // trust is how far a provider is trusted besides its listing, which is.
-func (s *model) trust(name string, listing reconcile.SourceSeen) cell {
-	if probes := s.source(reconcile.ProbesOf(name)); probes.Name != "" && !probes.Trusted {
-		return chip(warn, "probes not trusted").to("sources")
+func trustCell(o *reconcile.Overview, name string, listing reconcile.SourceSeen) ui.Cell {
+	if probes := sourceNamed(o, reconcile.ProbesOf(name)); probes.Name != "" && !probes.Trusted {
+		return ui.Chip(ui.Warn, "probes not trusted").To("sources")
 	}
 	if listing.Name == "" {
-		return chip(calm, "not listed yet")
+		return ui.Chip(ui.Calm, "not listed yet")
 	}
-	return chip(well, "trusted").to("sources")
+	return ui.Chip(ui.Well, "trusted").To("sources")
 }
 
 // sandboxesOf are the sandboxes of a provider that run, and those in another state.
-func (s *model) sandboxesOf(name string) (running, other int) {
-	for key, n := range s.Counts {
+func sandboxesOf(o *reconcile.Overview, name string) (running, other int) {
+	for key, n := range o.Counts {
 		of := reconcile.ParseCount(key)
 		switch {
 		case of.What != reconcile.CountSandboxes || of.Provider != name:

@@ -1,6 +1,6 @@
 package web
 
-import "github.com/sandkeeper/sandkeeper/reconcile/text"
+import "github.com/sandkeeper/sandkeeper/web/ui"
 
 // A quarantineView is a sandbox that was stopped or paused and can come back, until its
 // time is over.
@@ -11,15 +11,15 @@ type quarantineView struct {
 	Rule    string
 	Reason  string
 	Author  string
-	Since   moment
-	Until   moment
+	Since   ui.Moment
+	Until   ui.Moment
 	Restore string // the command that brings it back
 	Href    string
-	Acts    []act
+	Acts    []ui.Act
 }
 
 // quarantines are the sandboxes in quarantine, and how many there are.
-func (s *model) quarantines() (views []quarantineView, n int) {
+func (s *steps) quarantines() (views []quarantineView, n int) {
 	for i := range s.Open {
 		a := &s.Open[i]
 		if !s.quarantined[a.ID] {
@@ -29,12 +29,11 @@ func (s *model) quarantines() (views []quarantineView, n int) {
 			continue
 		}
 		views = append(views, quarantineView{
-			Key: text.Plain(a.ID, mostName), Sandbox: text.Plain(a.Provider+"/"+a.Sandbox, mostName), Task: text.Plain(a.Task,
-				mostName),
-			Rule: text.Plain(a.Rule, mostName), Reason: sentence(capital(text.Plain(a.Reason, mostLine))),
-			Author: text.Plain(a.Author, mostName), Since: ago(a.PlannedAt, s.Now), Until: until(a.NextAttempt, s.Now, ""),
-			Restore: command("sandkeeper restore %s", a.Sandbox), Href: sandboxAddress(a.Provider, a.Sandbox),
-			Acts: []act{restoreAct(a.Sandbox)},
+			Key: ui.Name(a.ID), Sandbox: ui.Name(a.Provider + "/" + a.Sandbox), Task: ui.Name(a.Task),
+			Rule: ui.Name(a.Rule), Reason: ui.Sentence(ui.Capital(ui.Line(a.Reason))),
+			Author: ui.Name(a.Author), Since: ui.Ago(a.PlannedAt, s.Now), Until: ui.Until(a.NextAttempt, s.Now, ""),
+			Restore: ui.Command("sandkeeper restore %s", a.Sandbox), Href: ui.SandboxAddress(a.Provider, a.Sandbox),
+			Acts: []ui.Act{ui.RestoreAct(a.Sandbox)},
 		})
 	}
 	return views, n
@@ -45,6 +44,6 @@ const mostQuarantines = 20
 
 // awake is how many open steps are worked at or should be: all but those that wait for the
 // end of a quarantine.
-func (s *model) awake() int {
+func (s *steps) awake() int {
 	return max(s.OpenTotal, len(s.Open)) - len(s.quarantined)
 }

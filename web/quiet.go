@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -11,7 +13,7 @@ import (
 // A quiet is a section that has nothing to show, in a word.
 type quiet struct {
 	Name, Word string
-	Level      level
+	Level      ui.Level
 	Href       string
 }
 
@@ -23,13 +25,13 @@ func (s *model) quiet(p *page) []quiet {
 			out = append(out, q)
 		}
 	}
-	add(len(p.Attention) == 0, quiet{"Needs attention", "nothing", well, asking("findings", "state", "due")})
-	add(len(p.Hold) == 0, quiet{"On hold", "nothing", well, "stops"})
-	add(len(p.Working) == 0, quiet{"Under way", "nothing", calm, asking("actions", "state", "open")})
+	add(len(p.Attention) == 0, quiet{"Needs attention", "nothing", ui.Well, ui.Asking("findings", "state", "due")})
+	add(len(p.Hold) == 0, quiet{"On hold", "nothing", ui.Well, "stops"})
+	add(len(p.Working) == 0, quiet{"Under way", "nothing", ui.Calm, ui.Asking("actions", "state", "open")})
 	_, active := s.templateLines()
-	add(len(p.Templates) == 0, quiet{"Templates", templatesWord(active), calm, ""})
-	add(true, quiet{"Sources", s.sourcesWord(), s.sourcesLevel(), "sources"})
-	add(true, s.falseQuiet())
+	add(len(p.Templates) == 0, quiet{"Templates", templatesWord(active), ui.Calm, ""})
+	add(true, quiet{"Sources", sourcesWord(s.Overview), sourcesLevel(s.Overview), "sources"})
+	add(true, falseQuiet(s.Overview))
 	if s.missed() == 0 {
 		add(true, quiet{"Targets", p.TargetsAre.Text, p.TargetsAre.Level, ""})
 	}
@@ -43,39 +45,39 @@ func templatesWord(active int) string {
 	return fmt.Sprintf("%d active", active)
 }
 
-func (s *model) sourcesWord() string {
-	if n := len(untrusted(s.Sources)); n > 0 {
-		return fmt.Sprintf("%d of %d not trusted", n, len(s.Sources))
+func sourcesWord(o *reconcile.Overview) string {
+	if n := len(untrusted(o.Sources)); n > 0 {
+		return fmt.Sprintf("%d of %d not trusted", n, len(o.Sources))
 	}
-	return fmt.Sprintf("all %d trusted", len(s.Sources))
+	return fmt.Sprintf("all %d trusted", len(o.Sources))
 }
 
-func (s *model) sourcesLevel() level {
+func sourcesLevel(o *reconcile.Overview) ui.Level {
 	switch {
-	case len(s.Sources) == 0:
-		return calm
-	case len(untrusted(s.Sources)) > 0:
-		return warn
+	case len(o.Sources) == 0:
+		return ui.Calm
+	case len(untrusted(o.Sources)) > 0:
+		return ui.Warn
 	}
-	return well
+	return ui.Well
 }
 
 // falseQuiet is how often healthy work was marked failed, of what can be known.
-func (s *model) falseQuiet() quiet {
+func falseQuiet(o *reconcile.Overview) quiet {
 	n := 0
-	for rule, t := range s.Tallies {
+	for rule, t := range o.Tallies {
 		if reconcile.Watched(rule) {
 			n += t.FalsePositives
 		}
 	}
 	if n == 0 {
-		return quiet{"False positives", "none", well, "rules"}
+		return quiet{"False positives", "none", ui.Well, "rules"}
 	}
-	return quiet{"False positives", fmt.Sprint(n), warn, "rules"}
+	return quiet{"False positives", fmt.Sprint(n), ui.Warn, "rules"}
 }
 
 // working are the open steps, those that nothing works at first.
-func (s *model) working() (items []item, more string) {
+func (s *steps) working() (items []item, more string) {
 	for _, still := range []bool{true, false} {
 		for i := range s.Open {
 			a := &s.Open[i]
@@ -91,17 +93,17 @@ func (s *model) working() (items []item, more string) {
 	return items, more
 }
 
-func (s *model) workItem(a *reconcile.Action) item {
+func (s *steps) workItem(a *reconcile.Action) item {
 	l, outcome := s.outcome(a)
 	target := targetOf(a)
-	target.More = append(target.More, cell{Text: "· "}, ruleCell(a.Rule))
+	target.More = append(target.More, ui.Cell{Text: "· "}, ui.RuleCell(a.Rule))
 	sub := outcome
 	if a.Author != "" {
 		sub += ", asked for by " + text.Plain(a.Author, mostHolding)
 	}
 	return item{
-		Key: "work " + text.Plain(a.ID, mostName), Chip: chip(l, text.Plain(string(a.Step), mostName)), Text: target,
-		Sub:  sentence(capital(strings.Join(reconcile.NonEmpty(sub, text.Plain(a.Reason, mostHead)), ". "))),
-		When: since(a.PlannedAt, s.Now),
+		Key: "work " + ui.Name(a.ID), Chip: ui.Chip(l, ui.Name(string(a.Step))), Text: target,
+		Sub:  ui.Sentence(ui.Capital(strings.Join(reconcile.NonEmpty(sub, text.Plain(a.Reason, mostHead)), ". "))),
+		When: ui.Since(a.PlannedAt, s.Now),
 	}
 }

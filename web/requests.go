@@ -5,9 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A requestView is something that an operator asked for and that is in force.
@@ -16,8 +18,8 @@ type requestView struct {
 	What    string // "Pause of all"
 	Why     string
 	Author  string
-	At      moment
-	Until   moment
+	At      ui.Moment
+	Until   ui.Moment
 	Joint   string // what stands between the two
 	Command string // that ends it, or lets go what it holds
 	// Subjects are those of a breaker: they are read before the command that lets them go.
@@ -25,25 +27,25 @@ type requestView struct {
 }
 
 // requests are the open breakers, lowered modes, pauses, holds and releases.
-func (s *model) requests() []requestView {
+func requests(o *reconcile.Overview) []requestView {
 	var views []requestView
-	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Breakers)) {
-		views = append(views, s.breaker(s.Controls.Breakers[rule]))
+	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Breakers)) {
+		views = append(views, breakerRequest(o.Now, o.Controls.Breakers[rule]))
 	}
-	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Modes)) {
-		views = append(views, s.lowered(rule))
+	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Modes)) {
+		views = append(views, loweredRequest(o, rule))
 	}
-	for _, rule := range slices.Sorted(maps.Keys(s.Controls.Arms)) {
-		views = append(views, s.armed(rule))
+	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Arms)) {
+		views = append(views, armedRequest(o, rule))
 	}
-	for _, p := range s.Controls.Pauses {
-		views = append(views, s.pause(p))
+	for _, p := range o.Controls.Pauses {
+		views = append(views, pauseRequest(o.Now, p))
 	}
-	for _, h := range s.Controls.Holds {
-		views = append(views, s.hold(h))
+	for _, h := range o.Controls.Holds {
+		views = append(views, holdRequest(o.Now, h))
 	}
-	for _, r := range s.Controls.Releases {
-		views = append(views, s.release(r))
+	for _, r := range o.Controls.Releases {
+		views = append(views, releaseRequest(o.Now, r))
 	}
 	for i := range views {
 		if views[i].At.ISO != "" {
@@ -53,54 +55,53 @@ func (s *model) requests() []requestView {
 	return views
 }
 
-func (s *model) breaker(b reconcile.Breaker) requestView {
-	rule := text.Plain(b.Rule, mostName)
+func breakerRequest(now time.Time, b reconcile.Breaker) requestView {
+	rule := ui.Name(b.Rule)
 	return requestView{
 		Key: "breaker " + rule, What: "Breaker of " + rule,
-		Why: count(len(b.Subjects), "subject") + " due at once, list " + text.Plain(b.Hash, mostName),
-		At:  ago(b.OpenedAt, s.Now), Until: moment{Text: "until they are released or healthy"},
+		Why: ui.Count(len(b.Subjects), "subject") + " due at once, list " + ui.Name(b.Hash),
+		At:  ui.Ago(b.OpenedAt, now), Until: ui.Moment{Text: "until they are released or healthy"},
 		Command: releaseCommand(b), Subjects: b.Subjects,
 	}
 }
 
-func (s *model) lowered(rule string) requestView {
-	by := s.Controls.Lowered[rule]
+func loweredRequest(o *reconcile.Overview, rule string) requestView {
+	by := o.Controls.Lowered[rule]
 	v := requestView{
-		Key:  "mode " + text.Plain(rule, mostName),
-		What: fmt.Sprintf("%s lowered to %s", text.Plain(rule, mostName), s.Controls.Modes[rule]),
-		Why:  text.Plain(by.Reason, mostLine), Author: text.Plain(by.Author, mostName),
-		Until: moment{Text: "until it is cleared"}, Command: command("sandkeeper mode %s clear", rule),
+		Key:  "mode " + ui.Name(rule),
+		What: fmt.Sprintf("%s lowered to %s", ui.Name(rule), o.Controls.Modes[rule]),
+		Why:  ui.Line(by.Reason), Author: ui.Name(by.Author),
+		Until: ui.Moment{Text: "until it is cleared"}, Command: ui.Command("sandkeeper mode %s clear", rule),
 	}
 	if !by.At.IsZero() {
-		v.At = ago(by.At, s.Now)
+		v.At = ui.Ago(by.At, o.Now)
 	}
 	return v
 }
 
-func (s *model) pause(p reconcile.Pause) requestView {
-	scope := text.Plain(p.Scope, mostName)
+func pauseRequest(now time.Time, p reconcile.Pause) requestView {
+	scope := ui.Name(p.Scope)
 	return requestView{
-		Key: "pause " + scope, What: "Pause of " + scope, Why: text.Plain(p.Reason, mostLine), Author: text.Plain(p.Author,
-			mostName),
-		At: ago(p.At, s.Now), Until: until(p.Until, s.Now, "until it is resumed"),
-		Command: command("sandkeeper resume %s", p.Scope),
+		Key: "pause " + scope, What: "Pause of " + scope, Why: ui.Line(p.Reason), Author: ui.Name(p.Author),
+		At: ui.Ago(p.At, now), Until: ui.Until(p.Until, now, "until it is resumed"),
+		Command: ui.Command("sandkeeper resume %s", p.Scope),
 	}
 }
 
-func (s *model) hold(h reconcile.Hold) requestView {
+func holdRequest(now time.Time, h reconcile.Hold) requestView {
 	return requestView{
-		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold of " + subjectWords(h.Target), Why: text.Plain(h.Reason, mostLine),
-		Author: text.Plain(h.Author, mostName), At: ago(h.At, s.Now), Until: until(h.Until, s.Now, "until it is lifted"),
-		Command: command("sandkeeper unhold %s", h.Target),
+		Key: fmt.Sprintf("hold %d", h.ID), What: "Hold of " + subjectWords(h.Target), Why: ui.Line(h.Reason),
+		Author: ui.Name(h.Author), At: ui.Ago(h.At, now), Until: ui.Until(h.Until, now, "until it is lifted"),
+		Command: ui.Command("sandkeeper unhold %s", h.Target),
 	}
 }
 
-func (s *model) release(r reconcile.Release) requestView {
+func releaseRequest(now time.Time, r reconcile.Release) requestView {
 	return requestView{
 		Key:  fmt.Sprintf("release %d", r.ID),
-		What: fmt.Sprintf("Release of %s from %s", count(len(r.Subjects), "subject"), text.Plain(r.What, mostName)),
-		Why:  text.Plain(r.Reason, mostLine), Author: text.Plain(r.Author, mostName), At: ago(r.At, s.Now),
-		Until: until(r.Until, s.Now, ""),
+		What: fmt.Sprintf("Release of %s from %s", ui.Count(len(r.Subjects), "subject"), ui.Name(r.What)),
+		Why:  ui.Line(r.Reason), Author: ui.Name(r.Author), At: ui.Ago(r.At, now),
+		Until: ui.Until(r.Until, now, ""),
 	}
 }
 
@@ -111,21 +112,21 @@ type modeLine struct {
 }
 
 // modeLines are the rules of this version by the mode that they are in, lowered ones marked.
-func (s *model) modeLines() []modeLine {
+func (r *ruleBook) modeLines() []modeLine {
 	by := map[reconcile.Mode][]string{}
 	for _, rule := range reconcile.RuleNames {
-		if s.policy.Tasks.None && reconcile.RuleNamed(rule).NeedsTasks {
+		if r.policy.Tasks.None && reconcile.RuleNamed(rule).NeedsTasks {
 			continue // it finds nothing, so it would be no comfort that it is armed
 		}
-		mode := s.policy.Rules[rule].Mode
+		mode := r.policy.Rules[rule].Mode
 		name := rule
-		if low, ok := s.Controls.Modes[rule]; ok && lower(low, mode) {
+		if low, ok := r.Controls.Modes[rule]; ok && lower(low, mode) {
 			mode, name = low, rule+" (lowered by an operator)"
-			if s.demotedBy(rule) {
+			if demotedBy(r.Overview, rule) {
 				name = rule + " (lowered because of its false positives)"
 			}
 		}
-		if share := s.policy.Rules[rule].Rollout; mode == reconcile.Enforce && share < 100 {
+		if share := r.policy.Rules[rule].Rollout; mode == reconcile.Enforce && share < 100 {
 			name += fmt.Sprintf(" (%d %% of subjects)", share)
 		}
 		by[mode] = append(by[mode], name)

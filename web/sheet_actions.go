@@ -2,74 +2,75 @@ package web
 
 import (
 	"github.com/a-h/templ"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // ActionsPage lists the actions that somebody chose.
 func ActionsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Action]) templ.Component {
 	s := a.modelOf()
-	p := sheet{frame: frameOf(a, "actions", "Actions")}
-	p.Head = headline{Level: calm, Text: "Actions",
+	p := ui.Sheet{Frame: frameOf(a, "actions", "Actions")}
+	p.Head = ui.Headline{Level: ui.Calm, Text: "Actions",
 		Below: "What was done" + newestFirst(c) + ". Each was recorded before it was done, and a " +
 			"termination is confirmed once the provider, asked again, says gone."}
 	if c.State != reconcile.ChosenClosed {
 		p.Head.Below = "What is planned or under way" + newestFirst(c) + "."
 	}
 	p.Filters = actionFilters(s, c)
-	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "action"), Grid: s.actionGrid(found.Rows)}}
-	p.Blocks[0].Grid.More = nextPart("actions", c, found.Next)
-	p.Blocks[0].Grid.Sort = sortingOf("actions", c, "step", "rule", "outcome", "", "age")
-	return paper(p)
+	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "action"),
+		Grid: s.steps.grid(found.Rows)}}
+	p.Blocks[0].Grid.More = ui.NextPart("actions", c, found.Next)
+	p.Blocks[0].Grid.Sort = ui.SortingOf("actions", c, "step", "rule", "outcome", "", "age")
+	return ui.Paper(p)
 }
 
-func (s *model) actionGrid(all []reconcile.Action) *grid {
-	g := &grid{Heads: []string{"what", "rule", "became of it", "because", "when"}, Empty: "No action is like that."}
+func (s *steps) grid(all []reconcile.Action) *ui.Grid {
+	g := &ui.Grid{Heads: []string{"what", "rule", "became of it", "because", "when"}, Empty: "No action is like that."}
 	for i := range all {
-		g.Rows = append(g.Rows, s.actionRow(&all[i]))
+		g.Rows = append(g.Rows, s.row(&all[i]))
 	}
 	return g
 }
 
-func (s *model) actionRow(a *reconcile.Action) row {
+func (s *steps) row(a *reconcile.Action) ui.Row {
 	v := s.action(a)
 	what := targetOf(a)
-	what.Text = text.Plain(string(a.Step), mostName) + " " + what.Text
+	what.Text = ui.Name(string(a.Step)) + " " + what.Text
 	if a.Sandbox != "" && a.Task != "" {
-		t := taskCell(a.Task)
+		t := ui.TaskCell(a.Task)
 		t.Text = "of task "
 		what.More = append(what.More, t)
 	}
-	rule := ruleCell(a.Rule)
+	rule := ui.RuleCell(a.Rule)
 	if v.Author != "" {
 		rule.Sub = "asked for by " + v.Author
 	}
-	because := said(v.Reason)
+	because := ui.Said(v.Reason)
 	because.Sub = v.Detail
-	at := when(v.When)
+	at := ui.When(v.When)
 	if a.Pass > 0 {
-		at.More = append(at.More, cell{Text: " "}, passLink(a.Pass))
+		at.More = append(at.More, ui.Cell{Text: " "}, passLink(a.Pass))
 	}
-	return row{Key: "action " + v.Key, Block: v.Block, Evidence: evidenceLines(a.Evidence),
-		Cells: []cell{what, rule, chip(v.Level, outcomeWord(a)).below(v.Outcome), because, at}}
+	return ui.Row{Key: "action " + v.Key, Block: v.Block, Evidence: ui.EvidenceLines(a.Evidence),
+		Cells: []ui.Cell{what, rule, ui.Chip(v.Level, outcomeWord(a)).Below(v.Outcome), because, at}}
 }
 
-func actionFilters(s *model, c *reconcile.Chosen) *filterForm {
-	f := &filterForm{Action: "actions"}
-	f.add("state", "State", c.State, options("open and under way", reconcile.ChosenClosed)...)
-	f.add("rule", "Rule", c.Rule, options("any rule", append(append([]string{}, reconcile.RuleNames...),
+func actionFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
+	f := &ui.FilterForm{Action: "actions"}
+	f.Add("state", "State", c.State, ui.Options("open and under way", reconcile.ChosenClosed)...)
+	f.Add("rule", "Rule", c.Rule, ui.Options("any rule", append(append([]string{}, reconcile.RuleNames...),
 		reconcile.AskedRules...)...)...)
-	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
+	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
 	steps := []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue, reconcile.StepTerminate, reconcile.StepQuarantine,
 		reconcile.StepResume, reconcile.StepRestore, reconcile.StepActivate}
-	f.add("step", "Step", string(c.Step), options("any step", asTexts(steps)...)...)
+	f.Add("step", "Step", string(c.Step), ui.Options("any step", asTexts(steps)...)...)
 	outcomes := []reconcile.Outcome{reconcile.OutcomePending, reconcile.OutcomeAccepted, reconcile.OutcomeDone,
 		reconcile.OutcomeConfirmed, reconcile.OutcomeWithdrawn, reconcile.OutcomeFailed}
-	f.add("outcome", "Outcome", string(c.Outcome), options("any outcome", asTexts(outcomes)...)...)
-	f.add("author", "Asked for by", c.Author)
-	f.add("text", "Part of an id", c.Text)
-	f.order("actions", c)
+	f.Add("outcome", "Outcome", string(c.Outcome), ui.Options("any outcome", asTexts(outcomes)...)...)
+	f.Add("author", "Asked for by", c.Author)
+	f.Add("text", "Part of an id", c.Text)
+	f.Order("actions", c)
 	return f
 }
 

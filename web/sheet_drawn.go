@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/chart"
@@ -31,8 +33,8 @@ func (l *life) drawn() string {
 
 // told is the chart for those who do not see it.
 func (l *life) told() string {
-	return fmt.Sprintf("%s, %s, %s, %s", count(len(l.Tasks), "task"), count(len(l.Sandboxes), "sandbox"),
-		count(len(l.Probes), "probe"), count(len(l.Actions), "action")) + "; the tables below say the same"
+	return fmt.Sprintf("%s, %s, %s, %s", ui.Count(len(l.Tasks), "task"), ui.Count(len(l.Sandboxes), "sandbox"),
+		ui.Count(len(l.Probes), "probe"), ui.Count(len(l.Actions), "action")) + "; the tables below say the same"
 }
 
 func mark(at time.Time, class, what, label string) chart.Mark {
@@ -62,7 +64,7 @@ func (l *life) taskLanes(t *reconcile.TaskSeen) []chart.Lane {
 }
 
 func brief(id string) string {
-	seen, rest := idParts(text.Plain(id, mostName))
+	seen, rest := ui.IdParts(ui.Name(id))
 	if rest != "" {
 		return seen + "…"
 	}
@@ -105,14 +107,14 @@ func (l *life) ownLane() chart.Lane {
 	lane := chart.Lane{Name: "sandkeeper", Clock: "its own clock"}
 	for i := range l.Findings {
 		f := &l.Findings[i]
-		lane.Marks = append(lane.Marks, marked(mark(f.OpenedAt, "warn", text.Plain(f.Rule, mostName)+" opened",
+		lane.Marks = append(lane.Marks, marked(mark(f.OpenedAt, "warn", ui.Name(f.Rule)+" opened",
 			text.Plain(f.Rule, 40)),
-			mark(f.ResolvedAt, "well", text.Plain(f.Rule, mostName)+" resolved", ""))...)
+			mark(f.ResolvedAt, "well", ui.Name(f.Rule)+" resolved", ""))...)
 	}
 	for i := range l.Verdicts {
 		v := &l.Verdicts[i]
-		lane.Marks = append(lane.Marks, marked(mark(v.At, "warn", "of "+text.Plain(v.Rule, mostName), "verdict"),
-			mark(v.FalsePositiveAt, "bad", "of "+text.Plain(v.Rule, mostName), "false positive"))...)
+		lane.Marks = append(lane.Marks, marked(mark(v.At, "warn", "of "+ui.Name(v.Rule), "verdict"),
+			mark(v.FalsePositiveAt, "bad", "of "+ui.Name(v.Rule), "false positive"))...)
 	}
 	for i := range l.Actions {
 		a := &l.Actions[i]

@@ -3,6 +3,8 @@ package web
 import (
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -18,25 +20,26 @@ type Part[T any] struct {
 // FindingsPage lists the findings that somebody chose.
 func FindingsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.FindingSeen]) templ.Component {
 	s := a.modelOf()
-	p := sheet{frame: frameOf(a, "findings", "Findings")}
-	p.Head = headline{Level: calm, Text: "Findings", Below: findingsWords(s, c)}
+	p := ui.Sheet{Frame: frameOf(a, "findings", "Findings")}
+	p.Head = ui.Headline{Level: ui.Calm, Text: "Findings", Below: findingsWords(s, c)}
 	p.Filters = findingFilters(s, c)
-	g := grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}, Empty: "No finding is like that.",
-		More: nextPart("findings", c, found.Next),
-		Sort: sortingOf("findings", c, "rule", "subject", "state", "", "age")}
+	g := ui.Grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}, Empty: "No finding is like that.",
+		More: ui.NextPart("findings", c, found.Next),
+		Sort: ui.SortingOf("findings", c, "rule", "subject", "state", "", "age")}
 	for i := range found.Rows {
-		g.Rows = append(g.Rows, s.findingRow(&found.Rows[i]))
+		g.Rows = append(g.Rows, s.findings.row(&found.Rows[i]))
 	}
-	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "finding"), Grid: &g}}
+	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "finding"), Grid: &g}}
 	p.Blocks = append(p.Blocks, releaseBlock(s, c, len(found.Rows))...)
-	return paper(p)
+	return ui.Paper(p)
 }
 
 func findingsWords(s *model, c *reconcile.Chosen) string {
 	if c.State == reconcile.ChosenResolved {
 		return "Those that are over" + newestFirst(c) + "."
 	}
-	return reconcile.FirstOf(strings.TrimSuffix(count(total(s.FindingsOpen), "open finding")+": "+s.dueWords(), ": ")) +
+	return reconcile.FirstOf(strings.TrimSuffix(ui.Count(total(s.FindingsOpen), "open finding")+": "+s.findings.dueWords(),
+		": ")) +
 		". What a finding rests on is folded under it" + newestFirst(c) + "."
 }
 
@@ -49,100 +52,86 @@ func newestFirst(c *reconcile.Chosen) string {
 }
 
 // releaseBlock is the command that lets a breaker's list go. It stands under the list, so that it was seen.
-func releaseBlock(s *model, c *reconcile.Chosen, shown int) []block {
+func releaseBlock(s *model, c *reconcile.Chosen, shown int) []ui.Block {
 	b, open := s.Controls.Breakers[c.Rule]
 	if !open || c.State != reconcile.ChosenHeld || shown == 0 {
 		return nil
 	}
 	line := releaseCommand(b)
-	return []block{{Title: "Release", Commands: []command_{{"When each of the " + count(len(b.Subjects), "subject") +
-		" may be acted on, release them:", line}}, Acts: []act{releaseAct(b.Rule)}}}
+	return []ui.Block{{Title: "Release",
+		Commands: []ui.ShellLine{{Says: "When each of the " + ui.Count(len(b.Subjects), "subject") +
+			" may be acted on, release them:", Line: line}}, Acts: []ui.Act{ui.ReleaseAct(b.Rule)}}}
 }
 
 // findingRow is one finding, open or not, with what it rests on.
-func (s *model) findingRow(f *reconcile.FindingSeen) row {
-	v := s.finding(f)
-	r := row{Key: "finding " + v.Key, Evidence: v.Evidence, Cells: []cell{
-		ruleCell(f.Rule).below(v.Means), s.findingSubject(f), s.stateCell(f, &v), said(v.Reason), when(v.Opened),
+func (s *findings) row(f *reconcile.FindingSeen) ui.Row {
+	v := s.view(f)
+	r := ui.Row{Key: "finding " + v.Key, Evidence: v.Evidence, Cells: []ui.Cell{
+		ui.RuleCell(f.Rule).Below(v.Means), findingSubject(f), stateCell(f, &v), ui.Said(v.Reason), ui.When(v.Opened),
 	}}
 	if !f.ResolvedAt.IsZero() {
-		r.Cells[4].Sub = "over " + ago(f.ResolvedAt, s.Now).Text
+		r.Cells[4].Sub = "over " + ui.Ago(f.ResolvedAt, s.Now).Text
 	}
 	return r
 }
 
 // findingSubject is what a finding is about, and what belongs to that.
-func (s *model) findingSubject(f *reconcile.FindingSeen) cell {
-	c := subjectCell(f.Subject)
+func findingSubject(f *reconcile.FindingSeen) ui.Cell {
+	c := ui.SubjectCell(f.Subject)
 	switch of := reconcile.ParseSubject(f.Subject); {
 	case of.Type == reconcile.SubjectTask && f.Sandbox != "":
-		c.More = append(c.More, cell{Text: " in "}, sandboxCell(f.Provider, f.Sandbox))
+		c.More = append(c.More, ui.Cell{Text: " in "}, ui.SandboxCell(f.Provider, f.Sandbox))
 	case of.Type == reconcile.SubjectSandbox && f.Task != "":
-		t := taskCell(f.Task)
+		t := ui.TaskCell(f.Task)
 		t.Text = " of task "
 		c.More = append(c.More, t)
 	}
 	return c
 }
 
-func (s *model) stateCell(f *reconcile.FindingSeen, v *findingView) cell {
+func stateCell(f *reconcile.FindingSeen, v *findingView) ui.Cell {
 	if !f.ResolvedAt.IsZero() {
-		return chip(calm, "resolved")
+		return ui.Chip(ui.Calm, "resolved")
 	}
 	l := v.State.Level()
 	if v.State == heldBack && requested([]*reconcile.FindingSeen{f}) {
-		l = set
+		l = ui.Set
 	}
-	c := chip(l, v.State.Word())
+	c := ui.Chip(l, v.State.Word())
 	if v.State == heldBack {
 		c.Sub = v.Held
 	}
 	if f.Incident != "" {
-		c.More = append(c.More, cell{Text: " "}, incidentCell(f.Incident))
+		c.More = append(c.More, ui.Cell{Text: " "}, ui.IncidentCell(f.Incident))
 	}
 	return c
 }
 
-func findingFilters(s *model, c *reconcile.Chosen) *filterForm {
-	f := &filterForm{Action: "findings"}
-	f.add("state", "State", c.State, options("open", reconcile.ChosenDue, reconcile.ChosenHeld, reconcile.ChosenWatched,
+func findingFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
+	f := &ui.FilterForm{Action: "findings"}
+	f.Add("state", "State", c.State, ui.Options("open", reconcile.ChosenDue, reconcile.ChosenHeld, reconcile.ChosenWatched,
 		reconcile.ChosenResolved)...)
-	f.add("rule", "Rule", c.Rule, options("any rule", reconcile.RuleNames...)...)
-	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
-	f.add("held_by", "Held by", c.HeldBy, s.holders(c.HeldBy)...)
-	f.add("text", "Part of an id", c.Text)
-	f.order("findings", c)
+	f.Add("rule", "Rule", c.Rule, ui.Options("any rule", reconcile.RuleNames...)...)
+	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
+	f.Add("held_by", "Held by", c.HeldBy, holders(s.Overview, c.HeldBy)...)
+	f.Add("text", "Part of an id", c.Text)
+	f.Order("findings", c)
 	return f
 }
 
 // holders are what holds something now, to choose from; what was chosen stays among them.
-func (s *model) holders(chosen string) []option {
-	out := []option{{"", "anything or nothing"}}
+func holders(o *reconcile.Overview, chosen string) []ui.Option {
+	out := []ui.Option{{Value: "", Text: "anything or nothing"}}
 	has := chosen == ""
-	for _, g := range s.heldGroups() {
+	for _, g := range heldGroups(o) {
 		if g.held.Kind == reconcile.HeldBreaker {
 			continue // its words have the command in them that lets go; the rule says as much
 		}
-		out = append(out, option{text.Plain(g.held.String(), mostLine), text.Clip(g.By, 60)})
+		out = append(out, ui.Option{Value: ui.Line(g.held.String()), Text: text.Clip(g.By, 60)})
 		has = has || g.held.String() == chosen
 	}
 	if !has {
-		out = append(out, option{text.Plain(chosen, mostLine), text.Clip(text.Plain(chosen, mostName), 60)})
+		out = append(out, ui.Option{Value: ui.Line(chosen), Text: text.Clip(ui.Name(chosen), 60)})
 	}
 	return out
-}
-
-// nextPart leads to the part after this one of a list, with the same choice.
-func nextPart(page string, c *reconcile.Chosen, next string) *link {
-	if next == "" {
-		return nil
-	}
-	return &link{"The next ones", listAddress(page, c, next)}
-}
-
-// listAddress is a list with its choice and its order, from a part on.
-func listAddress(page string, c *reconcile.Chosen, after string) string {
-	return asking(page, "state", c.State, "rule", c.Rule, "provider", c.Provider, "held_by", c.HeldBy,
-		"step", string(c.Step), "outcome", string(c.Outcome), "author", c.Author, "incident", c.Incident, "text", c.Text,
-		"sort", c.Sort, "after", after)
 }

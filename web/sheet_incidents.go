@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/a-h/templ"
 
@@ -14,49 +17,50 @@ import (
 // IncidentsPage lists the incidents that somebody chose: the open ones first, in their usual order.
 func IncidentsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Incident]) templ.Component {
 	s := a.modelOf()
-	p := sheet{frame: frameOf(a, "incidents", "Incidents")}
-	p.Head = headline{Level: well, Text: "No incident is open", Below: "Many failures with one cause are one incident."}
-	if n := s.openIncidents(); n > 0 {
-		p.Head.Level, p.Head.Text = bad, count(n, "incident")+" "+verb(n, "is", "are")+" open"
+	p := ui.Sheet{Frame: frameOf(a, "incidents", "Incidents")}
+	p.Head = ui.Headline{Level: ui.Well, Text: "No incident is open",
+		Below: "Many failures with one cause are one incident."}
+	if n := openIncidents(s.Overview); n > 0 {
+		p.Head.Level, p.Head.Text = ui.Bad, ui.Count(n, "incident")+" "+ui.Verb(n, "is", "are")+" open"
 	}
-	g := grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"},
-		Empty: "No incident is on record.", More: nextPart("incidents", c, found.Next),
-		Sort: sortingOf("incidents", c, "id", "", "failures", "", "age", "")}
+	g := ui.Grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"},
+		Empty: "No incident is on record.", More: ui.NextPart("incidents", c, found.Next),
+		Sort: ui.SortingOf("incidents", c, "id", "", "failures", "", "age", "")}
 	if p.Filters = incidentFilters(s, c); p.Filters.Clear {
 		g.Empty = "No incident is like that."
 	}
 	for i := range found.Rows {
 		in := &found.Rows[i]
-		v := s.incident(in)
-		g.Rows = append(g.Rows, row{Key: "incident " + v.Key, Cells: []cell{
-			incidentCell(in.ID), chip(v.Level, v.State), said(v.Count).below(v.Where), said(v.Cause),
-			when(v.First), {Text: lasted(in, s)},
+		v := s.findings.incident(in)
+		g.Rows = append(g.Rows, ui.Row{Key: "incident " + v.Key, Cells: []ui.Cell{
+			ui.IncidentCell(in.ID), ui.Chip(v.Level, v.State), ui.Said(v.Count).Below(v.Where), ui.Said(v.Cause),
+			ui.When(v.First), {Text: lasted(in, s)},
 		}})
 	}
-	p.Blocks = []block{{Grid: &g}}
-	return paper(p)
+	p.Blocks = []ui.Block{{Grid: &g}}
+	return ui.Paper(p)
 }
 
-func incidentFilters(s *model, c *reconcile.Chosen) *filterForm {
-	f := &filterForm{Action: "incidents"}
-	f.add("state", "State", c.State, options("open or over", reconcile.ChosenOpen, reconcile.ChosenClosed)...)
-	f.add("rule", "Rule", c.Rule, options("any rule", reconcile.RuleNames...)...)
-	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
-	f.add("text", "Part of its id, cause or error", c.Text)
-	f.order("incidents", c)
+func incidentFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
+	f := &ui.FilterForm{Action: "incidents"}
+	f.Add("state", "State", c.State, ui.Options("open or over", reconcile.ChosenOpen, reconcile.ChosenClosed)...)
+	f.Add("rule", "Rule", c.Rule, ui.Options("any rule", reconcile.RuleNames...)...)
+	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
+	f.Add("text", "Part of its id, cause or error", c.Text)
+	f.Order("incidents", c)
 	return f
 }
 
 // lookedAfter is who acknowledged it, nobody as long as it is open and nobody did.
-func lookedAfter(in *reconcile.Incident, s *model) cell {
+func lookedAfter(in *reconcile.Incident, s *model) ui.Cell {
 	if in.AckedAt.IsZero() {
 		if in.ClosedAt.IsZero() {
-			return cell{Text: "nobody yet"}
+			return ui.Cell{Text: "nobody yet"}
 		}
-		return cell{}
+		return ui.Cell{}
 	}
 	since := "since " + text.Coarse(s.Now.Sub(in.AckedAt)) + " ago"
-	return named(in.AckedBy.Author).below(since + ": " + text.Plain(in.AckedBy.Reason, mostLine))
+	return ui.Named(in.AckedBy.Author).Below(since + ": " + ui.Line(in.AckedBy.Reason))
 }
 
 func lasted(in *reconcile.Incident, s *model) string {
@@ -74,37 +78,40 @@ const MostAffected = 100
 func IncidentPage(a *Asked, in *reconcile.Incident, of Part[reconcile.Verdict],
 	open []reconcile.FindingSeen) templ.Component {
 	s := a.modelOf()
-	v := s.incident(in)
-	p := sheet{frame: frameOf(a, "incidents", "Incident "+in.ID)}
-	p.Head = headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
+	v := s.findings.incident(in)
+	p := ui.Sheet{Frame: frameOf(a, "incidents", "Incident "+in.ID)}
+	p.Head = ui.Headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
 	if in.ClosedAt.IsZero() {
-		p.Head.Below += " " + strings.TrimRight(s.nextForIncident(in), ":.") + "."
-		p.Head.Acts = []act{acknowledgeAct(in.ID), releaseAct("incident:" + in.ID)}
+		p.Head.Below += " " + strings.TrimRight(nextForIncident(s.Overview, in), ":.") + "."
+		p.Head.Acts = []ui.Act{ui.AcknowledgeAct(in.ID), ui.ReleaseAct("incident:" + in.ID)}
 	}
 	if !in.Holds() && slices.ContainsFunc(of.Rows, func(d reconcile.Verdict) bool { return !d.FailedAt.IsZero() }) {
-		p.Head.Acts = append(p.Head.Acts, retryAct("incident:"+in.ID))
+		p.Head.Acts = append(p.Head.Acts, ui.RetryAct("incident:"+in.ID))
 	}
-	facts := []pair{
-		{"incident", cell{ID: v.ID}}, {"rule", ruleCell(in.Rule).below(v.Means)}, {"where", said(placeOf(in))}, {"error",
-			said(in.Error)},
-		{"first failure", when(v.First)}, {"newest failure", when(v.Last)}, {"closed", lastingCell(v.Closed)},
-		{"looked after by", lookedAfter(in, s)},
-		{"after the first", cell{Text: strings.Trim(v.Span, ",. ")}}, {"open findings", said(v.Findings)}, {"what it holds",
-			said(v.Holds)}, {"cost so far", said(v.Cost)},
+	facts := []ui.Pair{
+		ui.PairOf("incident", ui.Cell{ID: v.ID}), ui.PairOf("rule", ui.RuleCell(in.Rule).Below(v.Means)),
+		ui.PairOf("where", ui.Said(placeOf(in))), ui.PairOf("error",
+			ui.Said(in.Error)),
+		ui.PairOf("first failure", ui.When(v.First)), ui.PairOf("newest failure", ui.When(v.Last)),
+		ui.PairOf("closed", lastingCell(v.Closed)),
+		ui.PairOf("looked after by", lookedAfter(in, s)),
+		ui.PairOf("after the first", ui.Cell{Text: strings.Trim(v.Span, ",. ")}),
+		ui.PairOf("open findings", ui.Said(v.Findings)), ui.PairOf("what it holds",
+			ui.Said(v.Holds)), ui.PairOf("cost so far", ui.Said(v.Cost)),
 	}
-	p.Blocks = []block{
+	p.Blocks = []ui.Block{
 		{Title: "What failed", Pairs: facts, Half: true},
 		{Title: "Why", Grid: evidenceGrid(in.Evidence), Words: reasonWords(&v), Half: true},
 	}
 	if len(open) > 0 {
-		g := &grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}}
+		g := &ui.Grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}}
 		for i := range open {
-			g.Rows = append(g.Rows, s.findingRow(&open[i]))
+			g.Rows = append(g.Rows, s.findings.row(&open[i]))
 		}
-		p.Blocks = append(p.Blocks, block{Title: "Open findings of it", Grid: g})
+		p.Blocks = append(p.Blocks, ui.Block{Title: "Open findings of it", Grid: g})
 	}
-	p.Blocks = append(p.Blocks, s.affectedBlock(v, of))
-	return paper(p)
+	p.Blocks = append(p.Blocks, affectedBlock(s.Now, v, of))
+	return ui.Paper(p)
 }
 
 // reasonWords are what its open findings say, those that are said most first.
@@ -123,43 +130,43 @@ func reasonWords(v *incidentView) []string {
 	return append(words, v.More)
 }
 
-func lastingCell(m moment) cell {
+func lastingCell(m ui.Moment) ui.Cell {
 	if m.ISO == "" {
-		return cell{}
+		return ui.Cell{}
 	}
-	return when(m)
+	return ui.When(m)
 }
 
 // affectedBlock are the tasks of an incident, and after them what retries them and what lets go.
-func (s *model) affectedBlock(v incidentView, of Part[reconcile.Verdict]) block {
-	g := &grid{Heads: []string{"task", "sandbox", "what was seen", "when"},
+func affectedBlock(now time.Time, v incidentView, of Part[reconcile.Verdict]) ui.Block {
+	g := &ui.Grid{Heads: []string{"task", "sandbox", "what was seen", "when"},
 		Empty: "Its verdicts are not on record any more."}
 	for i := range of.Rows {
 		d := &of.Rows[i]
-		g.Rows = append(g.Rows, row{Key: fmt.Sprint("verdict ", d.Number), Cells: []cell{
-			taskCell(d.Task), sandboxCell(d.Provider, d.Sandbox), said(sentence(capital(text.Plain(d.Reason, mostLine)))),
-			when(ago(d.At, s.Now)),
+		g.Rows = append(g.Rows, ui.Row{Key: fmt.Sprint("verdict ", d.Number), Cells: []ui.Cell{
+			ui.TaskCell(d.Task), ui.SandboxCell(d.Provider, d.Sandbox), ui.Said(ui.Sentence(ui.Capital(ui.Line(d.Reason)))),
+			ui.When(ui.Ago(d.At, now)),
 		}})
 	}
-	b := block{Title: "Affected tasks", Aside: count(len(g.Rows), "task") + ", newest first", Grid: g}
+	b := ui.Block{Title: "Affected tasks", Aside: ui.Count(len(g.Rows), "task") + ", newest first", Grid: g}
 	if of.Next != "" {
-		b.Aside = countWords(len(g.Rows), true, "task") + ", newest first"
-		g.More = &link{"The next ones", asking(address("incidents", v.ID), "after", of.Next)}
+		b.Aside = ui.CountWords(len(g.Rows), true, "task") + ", newest first"
+		g.More = &ui.Link{Text: "The next ones", Href: ui.Asking(ui.Address("incidents", v.ID), "after", of.Next)}
 	}
 	if v.Affected != "" {
-		b.Commands = append(b.Commands, command_{"List them, to retry them:", v.Affected})
+		b.Commands = append(b.Commands, ui.ShellLine{Says: "List them, to retry them:", Line: v.Affected})
 	}
 	if v.Release != "" {
-		b.Commands = append(b.Commands, command_{"Release what it holds:", v.Release})
+		b.Commands = append(b.Commands, ui.ShellLine{Says: "Release what it holds:", Line: v.Release})
 	}
 	return b
 }
 
-func evidenceGrid(all []reconcile.Evidence) *grid {
-	g := &grid{Caption: "Evidence, each by its source's own clock", Heads: []string{"source", "at", "fact"},
+func evidenceGrid(all []reconcile.Evidence) *ui.Grid {
+	g := &ui.Grid{Caption: "Evidence, each by its source's own clock", Heads: []string{"source", "at", "fact"},
 		Empty: "No evidence is recorded."}
-	for _, e := range evidenceLines(all) {
-		g.Rows = append(g.Rows, row{Cells: []cell{{Text: e.Source}, when(e.At), {Text: e.Fact}}, Block: e.Block})
+	for _, e := range ui.EvidenceLines(all) {
+		g.Rows = append(g.Rows, ui.Row{Cells: []ui.Cell{{Text: e.Source}, ui.When(e.At), {Text: e.Fact}}, Block: e.Block})
 	}
 	return g
 }

@@ -2,10 +2,10 @@ package web
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/a-h/templ"
 
@@ -16,61 +16,62 @@ import (
 // RulesPage lists the rules with what they may do and how often they were wrong.
 func RulesPage(a *Asked) templ.Component {
 	s := a.modelOf()
-	p := sheet{frame: frameOf(a, "rules", "Rules")}
-	p.Head = headline{Level: calm, Text: "Rules", Below: s.modesWords()}
-	if s.onlyObserves() {
-		p.Head.Level, p.Head.Word = set, "observe only"
+	p := ui.Sheet{Frame: frameOf(a, "rules", "Rules")}
+	p.Head = ui.Headline{Level: ui.Calm, Text: "Rules", Below: s.rules.modesWords()}
+	if s.rules.onlyObserves() {
+		p.Head.Level, p.Head.Word = ui.Set, "observe only"
 	}
-	g := grid{Heads: []string{"rule", "mode", "acts after", "repairs by", "open", "false positives"}}
+	g := ui.Grid{Heads: []string{"rule", "mode", "acts after", "repairs by", "open", "false positives"}}
 	for _, rule := range reconcile.RuleNames {
 		if s.policy.Tasks.None && reconcile.RuleNamed(rule).NeedsTasks {
 			continue
 		}
-		g.Rows = append(g.Rows, s.ruleRow(rule))
+		g.Rows = append(g.Rows, s.rules.ruleRow(rule))
 	}
-	p.Blocks = []block{{Grid: &g}}
-	if words := s.unwatched(); words != "" {
+	p.Blocks = []ui.Block{{Grid: &g}}
+	if words := unwatched(s.Overview); words != "" {
 		p.Blocks[0].Words = []string{"Not watched, what they end cannot come back: " + words + "."}
 	}
-	if g := s.falseList(); len(g.Rows) > 0 {
-		p.Blocks = append(p.Blocks, block{Title: "Newest false positives", Grid: g})
+	if g := falseList(s.Overview); len(g.Rows) > 0 {
+		p.Blocks = append(p.Blocks, ui.Block{Title: "Newest false positives", Grid: g})
 	}
-	return paper(p)
+	return ui.Paper(p)
 }
 
-func (s *model) falseList() *grid {
-	g := &grid{Heads: []string{"rule", "subject", "was", "marked failed", "came back", "what was seen"}}
-	for i, v := range s.falsePositives() {
-		of := &s.FalsePositives[i]
-		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{ruleCell(of.Rule), subjectCell(of.Subject),
-			chip(v.Level, v.Word),
-			said(v.Reason), when(v.When).below(v.After + " after"), said(v.Saw)}})
+func falseList(o *reconcile.Overview) *ui.Grid {
+	g := &ui.Grid{Heads: []string{"rule", "subject", "was", "marked failed", "came back", "what was seen"}}
+	for i, v := range falsePositives(o) {
+		of := &o.FalsePositives[i]
+		g.Rows = append(g.Rows, ui.Row{Key: "false " + v.Key,
+			Cells: []ui.Cell{ui.RuleCell(of.Rule), ui.SubjectCell(of.Subject),
+				ui.Chip(v.Level, v.Word),
+				ui.Said(v.Reason), ui.When(v.When).Below(v.After + " after"), ui.Said(v.Saw)}})
 	}
 	return g
 }
 
-func (s *model) modesWords() string {
+func (r *ruleBook) modesWords() string {
 	var words []string
-	for _, l := range s.modeLines() {
+	for _, l := range r.modeLines() {
 		words = append(words, l.Mode+": "+l.Rules)
 	}
-	return sentence(strings.Join(words, "; "))
+	return ui.Sentence(strings.Join(words, "; "))
 }
 
-func (s *model) ruleRow(rule string) row {
-	p := s.policy.Rules[rule]
-	open := number(s.FindingsOpen[rule])
-	if s.FindingsOpen[rule] > 0 {
-		open.Href = asking("findings", "rule", rule)
+func (r *ruleBook) ruleRow(rule string) ui.Row {
+	p := r.policy.Rules[rule]
+	open := ui.Number(r.FindingsOpen[rule])
+	if r.FindingsOpen[rule] > 0 {
+		open.Href = ui.Asking("findings", "rule", rule)
 	}
-	return row{Key: "rule " + rule, Cells: []cell{
-		ruleCell(rule).below(means(rule)), s.modeCell(rule), s.afterCell(rule, &p), {Text: string(s.remedyOf(rule))}, open,
-		s.tallyCell(rule),
+	return ui.Row{Key: "rule " + rule, Cells: []ui.Cell{
+		ui.RuleCell(rule).Below(means(rule)), r.modeCell(rule), r.afterCell(rule, &p), {Text: string(r.remedyOf(rule))}, open,
+		tallyCell(r.Overview, rule),
 	}}
 }
 
-func (s *model) remedyOf(rule string) reconcile.Remedy {
-	if r := s.policy.Rules[rule].Remedy; r != "" {
+func (r *ruleBook) remedyOf(rule string) reconcile.Remedy {
+	if r := r.policy.Rules[rule].Remedy; r != "" {
 		return r
 	}
 	if all := reconcile.RuleNamed(rule).Remedies; len(all) > 0 {
@@ -80,33 +81,33 @@ func (s *model) remedyOf(rule string) reconcile.Remedy {
 }
 
 // modeCell is the mode in force, with who lowered it.
-func (s *model) modeCell(rule string) cell {
-	p := s.policy.Rules[rule]
-	mode := s.modeOf(rule, p.Mode)
-	l := map[reconcile.Mode]level{reconcile.Enforce: well, reconcile.Observe: set}[mode]
+func (r *ruleBook) modeCell(rule string) ui.Cell {
+	p := r.policy.Rules[rule]
+	mode := r.modeOf(rule, p.Mode)
+	l := map[reconcile.Mode]ui.Level{reconcile.Enforce: ui.Well, reconcile.Observe: ui.Set}[mode]
 	if l == "" {
-		l = calm
+		l = ui.Calm
 	}
-	c := chip(l, reconcile.FirstOf(string(mode), "off"))
+	c := ui.Chip(l, reconcile.FirstOf(string(mode), "off"))
 	if mode != p.Mode {
-		c.Sub = "lowered from " + string(p.Mode) + signed(s.Controls.Lowered[rule].Author, "")
-		if s.demotedBy(rule) {
-			c.Level, c.Sub = bad, "lowered itself because of its false positives"
+		c.Sub = "lowered from " + string(p.Mode) + signed(r.Controls.Lowered[rule].Author, "")
+		if demotedBy(r.Overview, rule) {
+			c.Level, c.Sub = ui.Bad, "lowered itself because of its false positives"
 		}
 	} else if mode == reconcile.Enforce && p.Rollout < 100 {
 		c.Sub = fmt.Sprintf("%d %% of subjects", p.Rollout)
 	}
-	if words := s.proofWords(rule); mode == reconcile.Enforce && words != "" {
-		c.Level, c.Sub = set, strings.Join(reconcile.NonEmpty(c.Sub, words), "; ")
+	if words := r.proofWords(rule); mode == reconcile.Enforce && words != "" {
+		c.Level, c.Sub = ui.Set, strings.Join(reconcile.NonEmpty(c.Sub, words), "; ")
 	}
 	return c
 }
 
 // afterCell is the threshold in force, with the default beside it where that is another.
-func (s *model) afterCell(rule string, p *reconcile.RulePolicy) cell {
-	c := cell{Text: afterWords(p.After)}
-	if lines := s.policy.LearnedLines(rule); len(lines) > 0 {
-		c.Sub = text.Plain(lines[0], mostLine)
+func (r *ruleBook) afterCell(rule string, p *reconcile.RulePolicy) ui.Cell {
+	c := ui.Cell{Text: afterWords(p.After)}
+	if lines := r.policy.LearnedLines(rule); len(lines) > 0 {
+		c.Sub = ui.Line(lines[0])
 	} else if usual := reconcile.RuleNamed(rule).Default.After; usual != p.After {
 		c.Sub = "default " + afterWords(usual)
 	}
@@ -120,179 +121,21 @@ func afterWords(d time.Duration) string {
 	return text.Coarse(d)
 }
 
-func (s *model) tallyCell(rule string) cell {
-	t := s.Tallies[rule]
+func tallyCell(o *reconcile.Overview, rule string) ui.Cell {
+	t := o.Tallies[rule]
 	switch {
 	case !reconcile.Watched(rule):
-		return cell{Text: "not watched"}
+		return ui.Cell{Text: "not watched"}
 	case t.Verdicts == 0:
-		return cell{Text: "nothing acted on yet"}
+		return ui.Cell{Text: "nothing acted on yet"}
 	}
-	l := well
+	l := ui.Well
 	if t.FalsePositives > 0 {
-		l = warn
+		l = ui.Warn
 	}
-	if s.demotedBy(rule) {
-		l = bad
+	if demotedBy(o, rule) {
+		l = ui.Bad
 	}
-	return chip(l, fmt.Sprintf("%d of %d", t.FalsePositives, t.Verdicts)).
-		below(fmt.Sprintf("%.1f %%", 100*float64(t.FalsePositives)/float64(t.Verdicts)))
-}
-
-// ReportOf is how far back the report on a rule's page goes.
-const ReportOf = 7 * 24 * time.Hour
-
-// RulePage is one rule: its settings, a week of its verdicts, and how often it was wrong.
-func RulePage(a *Asked, rule string, report *reconcile.RuleReport) templ.Component {
-	s := a.modelOf()
-	r, policy := reconcile.RuleNamed(rule), s.policy.Rules[rule]
-	mode := s.modeCell(rule)
-	p := sheet{frame: frameOf(a, "rules", rule)}
-	p.Head = headline{Level: mode.Level, Word: mode.Text, Text: rule, Below: "Finds " + r.Means + ". " + mode.Sub,
-		Acts: []act{modeAct(rule), pauseAct("rule:" + rule)}}
-	p.Blocks = []block{
-		{Title: "Settings", Half: true, Pairs: s.settings(rule)},
-		{Title: "The last 7 days", Half: true, Pairs: s.reportPairs(rule, report), Words: []string{s.advice(rule, report)}},
-	}
-	if len(policy.Overrides) > 0 {
-		p.Blocks = append(p.Blocks, block{Title: "Overrides", Grid: overrideGrid(policy.Overrides),
-			Words: s.learnedWords(rule)})
-	}
-	if report.Curve != nil {
-		p.Blocks = append(p.Blocks, s.curveBlock(report.Curve))
-	}
-	if money := moneyGrid(report); money != nil {
-		p.Blocks = append(p.Blocks, block{Title: "Money, the last 7 days", Grid: money, Words: []string{reconcile.CountedSo}})
-	}
-	p.Blocks = append(p.Blocks, s.openOf(rule))
-	if examples := s.falseGrid(rule, report); examples != nil {
-		p.Blocks = append(p.Blocks, block{Title: "False positives", Grid: examples})
-	}
-	if groups := groupsGrid(report); groups != nil {
-		p.Blocks = append(p.Blocks, block{Title: "False positives by label", Grid: groups,
-			Words: []string{"owns.except leaves a kind of sandboxes alone."}})
-	}
-	return paper(p)
-}
-
-func (s *model) settings(rule string) []pair {
-	p := s.policy.Rules[rule]
-	pairs := []pair{
-		{"mode", s.modeCell(rule)}, {"acts after", s.afterCell(rule, &p)},
-		{"repairs by", cell{Text: string(s.remedyOf(rule))}},
-		{"rollout", cell{Text: fmt.Sprintf("%d %% of subjects", p.Rollout)}},
-	}
-	for _, one := range []struct {
-		name string
-		n    int
-	}{{"sightings", p.Sightings}, {"looks", p.Looks}, {"failed probes in a row", p.Failures}, {"count", p.Count},
-		{"critical", p.Critical}} {
-		if one.n > 0 {
-			pairs = append(pairs, pair{one.name, number(one.n)})
-		}
-	}
-	for _, one := range []struct {
-		name string
-		d    time.Duration
-	}{{"when it is conclusive", p.Conclusive}, {"apart", p.Apart}, {"window", p.Window}, {"warns ahead", p.Ahead}} {
-		if one.d > 0 {
-			pairs = append(pairs, pair{one.name, cell{Text: text.Coarse(one.d)}})
-		}
-	}
-	return append(pairs, s.proofPair(rule), pair{"config", cell{Text: "rules." + rule}})
-}
-
-func (s *model) reportPairs(rule string, r *reconcile.RuleReport) []pair {
-	pairs := []pair{
-		{"came due", number(r.Verdicts)}, {"repaired by it", number(r.Acted)}, {"different subjects", number(r.Subjects)},
-		{"resolved by themselves", number(r.Resolved)}, {"repaired by another rule", number(r.ByRule)},
-		{"repaired by an operator", number(r.ByOperator)}, {"cost", said(dollars(r.Cost))}, {"first finding",
-			when(exactly(r.FirstSeen))},
-	}
-	if reconcile.Watched(rule) {
-		pairs = append(pairs, pair{"false positives", number(r.FalsePositives)})
-	}
-	return pairs
-}
-
-// moneyGrid is what the rule's sandboxes cost and what ending them saved, by provider; nil without any price.
-func moneyGrid(r *reconcile.RuleReport) *grid {
-	if len(r.Money) == 0 {
-		return nil
-	}
-	usd := func(amount float64) cell { return cell{Text: fmt.Sprintf("$%.2f", amount), Num: true} }
-	g := &grid{Heads: []string{"provider", "cost until found", "cost since", "saved"}}
-	for _, m := range r.Money {
-		g.Rows = append(g.Rows, row{Key: "money " + text.Plain(m.Provider, mostName), Cells: []cell{named(m.Provider),
-			usd(m.UntilFound), usd(m.Cost), usd(m.Saved)}})
-	}
-	return g
-}
-
-// advice is what a week of verdicts says of the rule's mode.
-func (s *model) advice(rule string, r *reconcile.RuleReport) string {
-	mode := s.modeOf(rule, s.policy.Rules[rule].Mode)
-	switch {
-	case s.remedyOf(rule) == reconcile.Report:
-		return "It only reports: there is nothing to arm."
-	case r.FalsePositives > 0:
-		return "It was wrong: look at its false positives below. A longer threshold spares such tasks."
-	case r.Verdicts == 0:
-		return "Nothing came due: there is nothing to judge it by yet."
-	case mode == reconcile.Enforce:
-		return "It acts, and was not wrong."
-	case !reconcile.Watched(rule):
-		return "What it ends cannot come back: look at some of its findings before you arm it."
-	}
-	return "It was not wrong so far. The command line says more: sandkeeper report"
-}
-
-// learnedWords say of the classes of an `after: auto` rule why their thresholds are where they are.
-func (s *model) learnedWords(rule string) (words []string) {
-	for i, line := range s.policy.LearnedLines(rule) {
-		if i > 0 { // the first is of all
-			words = append(words, text.Plain(line, mostLine))
-		}
-	}
-	return words
-}
-
-func overrideGrid(all []reconcile.Override) *grid {
-	g := &grid{Heads: []string{"of", "acts after"}}
-	for _, o := range all {
-		var words []string
-		for _, key := range slices.Sorted(maps.Keys(o.When)) {
-			words = append(words, key+" "+o.When[key])
-		}
-		g.Rows = append(g.Rows, row{Cells: []cell{said(strings.Join(words, ", ")), {Text: afterWords(o.After)}}})
-	}
-	return g
-}
-
-// openOf are the open findings of a rule, as far as they were read.
-func (s *model) openOf(rule string) block {
-	g := &grid{Heads: []string{"rule", "subject", "state", "what was seen", "since"}, Empty: "It has no open finding."}
-	for i := range s.Findings {
-		if f := &s.Findings[i]; f.Rule == rule && len(g.Rows) < mostGroups {
-			g.Rows = append(g.Rows, s.findingRow(f))
-		}
-	}
-	if n := s.FindingsOpen[rule]; n > len(g.Rows) {
-		g.More = &link{fmt.Sprintf("All %d", n), asking("findings", "rule", rule)}
-	}
-	return block{Title: "Open findings", Grid: g}
-}
-
-func (s *model) falseGrid(rule string, r *reconcile.RuleReport) *grid {
-	g := &grid{Heads: []string{"subject", "marked failed", "came back", "what was seen"}}
-	for i := range r.Examples {
-		v := s.falsePositive(&r.Examples[i])
-		g.Rows = append(g.Rows, row{Key: "false " + v.Key, Cells: []cell{
-			subjectCell(r.Examples[i].Subject), said(v.Reason), when(v.When).below(v.After + " after"),
-			said(v.Saw).below(v.Word)}})
-	}
-	if len(g.Rows) == 0 || !reconcile.Watched(rule) {
-		return nil
-	}
-	return g
+	return ui.Chip(l, fmt.Sprintf("%d of %d", t.FalsePositives, t.Verdicts)).
+		Below(fmt.Sprintf("%.1f %%", 100*float64(t.FalsePositives)/float64(t.Verdicts)))
 }

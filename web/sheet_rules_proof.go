@@ -2,6 +2,9 @@ package web
 
 import (
 	"strconv"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -9,8 +12,8 @@ import (
 )
 
 // curveBlock is the picture of a rule's last backtest.
-func (s *model) curveBlock(c *reconcile.Curve) block {
-	return block{Title: "The last backtest", Aside: ago(c.At, s.Now).Text, Chart: chart.Thresholds(CurveOf(c))}
+func curveBlock(now time.Time, c *reconcile.Curve) ui.Block {
+	return ui.Block{Title: "The last backtest", Aside: ui.Ago(c.At, now).Text, Chart: chart.Thresholds(CurveOf(c))}
 }
 
 // CurveOf is a backtest as it is drawn.
@@ -25,15 +28,15 @@ func CurveOf(c *reconcile.Curve) *chart.Curve {
 }
 
 // groupsGrid says what the false positives of a rule have in common; nil when nothing is known of it.
-func groupsGrid(r *reconcile.RuleReport) *grid {
+func groupsGrid(r *reconcile.RuleReport) *ui.Grid {
 	if len(r.Groups) == 0 {
 		return nil
 	}
-	g := &grid{Heads: []string{"label", "lived or used afterwards", "of"}}
+	g := &ui.Grid{Heads: []string{"label", "lived or used afterwards", "of"}}
 	for _, one := range r.Groups {
-		label := text.Plain(one.Label, mostName)
-		g.Rows = append(g.Rows, row{Key: "label " + label, Cells: []cell{said(label),
-			number(one.FalsePositives), number(one.Subjects)}})
+		label := ui.Name(one.Label)
+		g.Rows = append(g.Rows, ui.Row{Key: "label " + label, Cells: []ui.Cell{ui.Said(label),
+			ui.Number(one.FalsePositives), ui.Number(one.Subjects)}})
 	}
 	return g
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"github.com/a-h/templ"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -9,50 +10,50 @@ import (
 // SourcesPage is how far each source is trusted, and what rests on it.
 func SourcesPage(a *Asked) templ.Component {
 	s := a.modelOf()
-	p := sheet{frame: frameOf(a, "sources", "Sources")}
-	lines := s.sourceLines()
+	p := ui.Sheet{Frame: frameOf(a, "sources", "Sources")}
+	lines := sourceLines(s.Overview)
 	out := len(lines) - trustedOnes(lines)
-	p.Head = headline{Level: well, Text: "All " + count(len(lines), "source") + " are trusted", Below: restsWords}
+	p.Head = ui.Headline{Level: ui.Well, Text: "All " + ui.Count(len(lines), "source") + " are trusted", Below: restsWords}
 	if out > 0 {
-		p.Head.Level, p.Head.Text = warn, count(out, "source")+" "+verb(out, "is", "are")+" not trusted"
+		p.Head.Level, p.Head.Text = ui.Warn, ui.Count(out, "source")+" "+ui.Verb(out, "is", "are")+" not trusted"
 	}
-	g := grid{Heads: []string{"source", "trust", "for", "why", "holds"}, Empty: "No source has been looked at yet."}
+	g := ui.Grid{Heads: []string{"source", "trust", "for", "why", "holds"}, Empty: "No source has been looked at yet."}
 	for _, l := range lines {
-		trust := chip(l.Level, "trusted")
+		trust := ui.Chip(l.Level, "trusted")
 		if !l.Trusted {
 			trust.Text = "not trusted"
 		}
-		holds := cell{Text: "–"}
-		if n := s.heldBySource(l.raw); n > 0 {
-			holds = said(count(n, "finding")).to(asking("findings", "state", "held", "held_by",
+		holds := ui.Cell{Text: "–"}
+		if n := heldBySource(s.Overview, l.raw); n > 0 {
+			holds = ui.Said(ui.Count(n, "finding")).To(ui.Asking("findings", "state", "held", "held_by",
 				reconcile.HeldFrozen(l.raw).String()))
 		}
-		g.Rows = append(g.Rows, row{Key: "source " + l.Name, Cells: []cell{
-			{Text: capital(l.Words), Sub: l.Name}, trust, when(l.Lasts), {Text: capital(l.Reason)}, holds}})
+		g.Rows = append(g.Rows, ui.Row{Key: "source " + l.Name, Cells: []ui.Cell{
+			{Text: ui.Capital(l.Words), Sub: l.Name}, trust, ui.When(l.Lasts), {Text: ui.Capital(l.Reason)}, holds}})
 	}
-	p.Blocks = []block{{Grid: &g}, {Title: "Providers", Grid: ptr(s.providers())}, {Title: "Templates",
-		Grid: s.templateGrid()}}
-	return paper(p)
+	p.Blocks = []ui.Block{{Grid: &g}, {Title: "Providers", Grid: ptr(s.fleet.grid())}, {Title: "Templates",
+		Grid: templateGrid(s.Overview)}}
+	return ui.Paper(p)
 }
 
 const restsWords = "Each source proves itself, or what rests on it is frozen until it is whole again."
 
 func ptr[T any](v T) *T { return &v }
 
-func (s *model) templateGrid() *grid {
-	g := &grid{Heads: []string{"template", "state", "last start from it", "looked at"},
+func templateGrid(o *reconcile.Overview) *ui.Grid {
+	g := &ui.Grid{Heads: []string{"template", "state", "last start from it", "looked at"},
 		Empty: "No template is configured or was seen in use."}
-	for _, t := range s.Templates {
-		l := well
+	for _, t := range o.Templates {
+		l := ui.Well
 		if t.State != reconcile.TemplateActive {
-			l = warn
+			l = ui.Warn
 		}
 		if unusable(t.State) {
-			l = bad
+			l = ui.Bad
 		}
-		g.Rows = append(g.Rows, row{Key: named("template " + t.Provider + "/" + t.Name).Text, Cells: []cell{
-			named(t.Name).below(named(t.Provider).Text), chip(l, templateWords(t)).below(said(t.Error).Text),
-			when(exactly(t.LastStart)), when(ago(t.LookedAt, s.Now))}})
+		g.Rows = append(g.Rows, ui.Row{Key: ui.Named("template " + t.Provider + "/" + t.Name).Text, Cells: []ui.Cell{
+			ui.Named(t.Name).Below(ui.Named(t.Provider).Text), ui.Chip(l, templateWords(t)).Below(ui.Said(t.Error).Text),
+			ui.When(ui.Exactly(t.LastStart)), ui.When(ui.Ago(t.LookedAt, o.Now))}})
 	}
 	return g
 }

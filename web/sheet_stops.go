@@ -2,44 +2,44 @@ package web
 
 import (
 	"github.com/a-h/templ"
-
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
 // StopsPage is all that keeps something from being repaired. What lets a breaker go stands after its list.
 func StopsPage(a *Asked) templ.Component {
 	s := a.modelOf()
-	p := sheet{frame: frameOf(a, "stops", "On hold")}
-	rows := s.holdRows()
-	p.Head = headline{Level: well, Text: "Nothing is on hold",
+	p := ui.Sheet{Frame: frameOf(a, "stops", "On hold")}
+	rows := holdRows(s.Overview)
+	p.Head = ui.Headline{Level: ui.Well, Text: "Nothing is on hold",
 		Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding."}
 	if len(rows) > 0 {
-		p.Head.Level, p.Head.Text = warn, count(len(rows), "thing")+" "+verb(len(rows), "holds", "hold")+" something"
+		p.Head.Level, p.Head.Text = ui.Warn, ui.Count(len(rows), "thing")+" "+ui.Verb(len(rows), "holds", "hold")+" something"
 	}
-	for _, r := range s.requests() {
+	for _, r := range requests(s.Overview) {
 		p.Blocks = append(p.Blocks, requestBlock(r))
 	}
-	for _, g := range s.heldGroups() {
-		if !s.told(g.held) {
+	for _, g := range heldGroups(s.Overview) {
+		if !saidAlready(s.Overview, g.held) {
 			p.Blocks = append(p.Blocks, groupBlock(g))
 		}
 	}
-	return paper(p)
+	return ui.Paper(p)
 }
 
-func requestBlock(r requestView) block {
-	b := block{Title: r.What, Pairs: []pair{
-		{"why", said(r.Why)}, {"by", named(r.Author)}, {"began", lastingCell(r.At)}, {"until", cell{Text: r.Until.Text}},
+func requestBlock(r requestView) ui.Block {
+	b := ui.Block{Title: r.What, Pairs: []ui.Pair{
+		ui.PairOf("why", ui.Said(r.Why)), ui.PairOf("by", ui.Named(r.Author)), ui.PairOf("began", lastingCell(r.At)),
+		ui.PairOf("until", ui.Cell{Text: r.Until.Text}),
 	}}
 	if len(r.Subjects) > 0 {
-		g := &grid{Heads: []string{"subjects that it holds"}}
+		g := &ui.Grid{Heads: []string{"subjects that it holds"}}
 		for _, subject := range r.Subjects {
-			g.Rows = append(g.Rows, row{Key: text.Plain(subject, mostName), Cells: []cell{subjectCell(subject)}})
+			g.Rows = append(g.Rows, ui.Row{Key: ui.Name(subject), Cells: []ui.Cell{ui.SubjectCell(subject)}})
 		}
 		b.Grid = g
 	}
 	if r.Command != "" {
-		b.Commands = []command_{{releaseWords(r), r.Command}}
+		b.Commands = []ui.ShellLine{{Says: releaseWords(r), Line: r.Command}}
 	}
 	return b
 }
@@ -51,14 +51,14 @@ func releaseWords(r requestView) string {
 	return "End it:"
 }
 
-func groupBlock(g heldGroup) block {
-	l := &grid{Heads: []string{"rule and subject"}}
+func groupBlock(g heldGroup) ui.Block {
+	l := &ui.Grid{Heads: []string{"rule and subject"}}
 	for _, subject := range g.Subjects {
-		l.Rows = append(l.Rows, row{Cells: []cell{{Text: subject}}})
+		l.Rows = append(l.Rows, ui.Row{Cells: []ui.Cell{{Text: subject}}})
 	}
-	l.More = &link{"All of them", asking("findings", "state", "held", "held_by", g.held.String())}
-	return block{Title: capital(kindWord(g.held.Kind)), Aside: g.Count + " · " + g.By, Words: nonEmptyWords(g.Means),
-		Grid: l}
+	l.More = &ui.Link{Text: "All of them", Href: ui.Asking("findings", "state", "held", "held_by", g.held.String())}
+	return ui.Block{Title: ui.Capital(kindWord(g.held.Kind)), Aside: g.Count + " · " + g.By,
+		Words: nonEmptyWords(g.Means), Grid: l}
 }
 
 func nonEmptyWords(words string) []string {

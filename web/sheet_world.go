@@ -1,6 +1,10 @@
 package web
 
 import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -10,77 +14,78 @@ import (
 // TasksPage lists the tasks that somebody chose, those that live by default.
 func TasksPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.TaskSeen]) templ.Component {
 	s := a.modelOf()
-	p := sheet{frame: frameOf(a, "tasks", "Tasks")}
-	p.Head = headline{Level: calm, Text: "Tasks", Below: "As the task table had them at the last look."}
-	p.Filters = &filterForm{Action: "tasks"}
-	p.Filters.add("state", "State", c.State, options("live", string(reconcile.TaskPending), string(reconcile.TaskAssigned),
-		string(reconcile.TaskRunning), string(reconcile.TaskCompleted), string(reconcile.TaskFailed),
-		string(reconcile.TaskStopped), reconcile.ChosenAll)...)
-	p.Filters.add("text", "Part of an id, a sandbox or a status", c.Text)
-	p.Filters.order("tasks", c)
-	g := &grid{Heads: []string{"task", "status", "sandbox", "owner", "in this state"}, Empty: "No task is like that.",
-		More: nextPart("tasks", c, found.Next), Sort: sortingOf("tasks", c, "id", "status", "sandbox", "tenant", "age")}
+	p := ui.Sheet{Frame: frameOf(a, "tasks", "Tasks")}
+	p.Head = ui.Headline{Level: ui.Calm, Text: "Tasks", Below: "As the task table had them at the last look."}
+	p.Filters = &ui.FilterForm{Action: "tasks"}
+	p.Filters.Add("state", "State", c.State,
+		ui.Options("live", string(reconcile.TaskPending), string(reconcile.TaskAssigned),
+			string(reconcile.TaskRunning), string(reconcile.TaskCompleted), string(reconcile.TaskFailed),
+			string(reconcile.TaskStopped), reconcile.ChosenAll)...)
+	p.Filters.Add("text", "Part of an id, a sandbox or a status", c.Text)
+	p.Filters.Order("tasks", c)
+	g := &ui.Grid{Heads: []string{"task", "status", "sandbox", "owner", "in this state"}, Empty: "No task is like that.",
+		More: ui.NextPart("tasks", c, found.Next), Sort: ui.SortingOf("tasks", c, "id", "status", "sandbox", "tenant", "age")}
 	for i := range found.Rows {
-		g.Rows = append(g.Rows, s.taskRow(&found.Rows[i]))
+		g.Rows = append(g.Rows, taskRow(s.Now, &found.Rows[i]))
 	}
-	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "task"), Grid: g}}
-	return paper(p)
+	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "task"), Grid: g}}
+	return ui.Paper(p)
 }
 
-func (s *model) taskRow(t *reconcile.TaskSeen) row {
-	status := chip(calm, reconcile.FirstOf(text.Plain(t.Status, mostName), "no status"))
+func taskRow(now time.Time, t *reconcile.TaskSeen) ui.Row {
+	status := ui.Chip(ui.Calm, reconcile.FirstOf(ui.Name(t.Status), "no status"))
 	if t.Live {
-		status.Level = busy
+		status.Level = ui.Busy
 	}
-	return row{Key: text.Plain("task "+t.ID, mostName), Cells: []cell{
-		taskCell(t.ID), status, {ID: text.Plain(reconcile.FirstOf(t.Sandbox, t.Named), mostName)}, named(t.Tenant),
-		when(since(t.Since, s.Now)),
+	return ui.Row{Key: ui.Name("task " + t.ID), Cells: []ui.Cell{
+		ui.TaskCell(t.ID), status, {ID: ui.Name(reconcile.FirstOf(t.Sandbox, t.Named))}, ui.Named(t.Tenant),
+		ui.When(ui.Since(t.Since, now)),
 	}}
 }
 
 // SandboxesPage lists the sandboxes that somebody chose, those that exist by default.
 func SandboxesPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.SandboxSeen]) templ.Component {
 	s := a.modelOf()
-	p := sheet{frame: frameOf(a, "sandboxes", "Sandboxes")}
-	p.Head = headline{Level: calm, Text: "Sandboxes", Below: "As their providers listed them at the last look."}
+	p := ui.Sheet{Frame: frameOf(a, "sandboxes", "Sandboxes")}
+	p.Head = ui.Headline{Level: ui.Calm, Text: "Sandboxes", Below: "As their providers listed them at the last look."}
 	p.Filters = boxFilters(s, c)
-	g := &grid{Heads: []string{"sandbox", "state", "task", "template", "name", "seen for", "price"},
-		Empty: "No sandbox is like that.", More: nextPart("sandboxes", c, found.Next),
-		Sort: sortingOf("sandboxes", c, "id", "state", "task", "template", "name", "age", "")}
+	g := &ui.Grid{Heads: []string{"sandbox", "state", "task", "template", "name", "seen for", "price"},
+		Empty: "No sandbox is like that.", More: ui.NextPart("sandboxes", c, found.Next),
+		Sort: ui.SortingOf("sandboxes", c, "id", "state", "task", "template", "name", "age", "")}
 	for i := range found.Rows {
 		g.Rows = append(g.Rows, s.boxRow(&found.Rows[i]))
 	}
-	p.Blocks = []block{{Title: countWords(len(found.Rows), found.Next != "", "sandbox"), Grid: g}}
-	return paper(p)
+	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "sandbox"), Grid: g}}
+	return ui.Paper(p)
 }
 
-func boxFilters(s *model, c *reconcile.Chosen) *filterForm {
-	f := &filterForm{Action: "sandboxes"}
+func boxFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
+	f := &ui.FilterForm{Action: "sandboxes"}
 	states := []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
 		reconcile.SandboxStopped, reconcile.SandboxFailed, reconcile.SandboxDeleting}
-	f.add("state", "State", c.State,
-		options("there", append(asTexts(states), reconcile.ChosenGone, reconcile.ChosenAll)...)...)
-	f.add("provider", "Provider", c.Provider, options("any provider", s.policy.ProviderNames()...)...)
-	f.add("text", "Part of an id, name, task or template", c.Text)
-	f.order("sandboxes", c)
+	f.Add("state", "State", c.State,
+		ui.Options("there", append(asTexts(states), reconcile.ChosenGone, reconcile.ChosenAll)...)...)
+	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
+	f.Add("text", "Part of an id, name, task or template", c.Text)
+	f.Order("sandboxes", c)
 	return f
 }
 
-func (s *model) boxRow(b *reconcile.SandboxSeen) row {
-	state := chip(calm, reconcile.FirstOf(text.Plain(string(b.State), mostName), "unknown"))
-	age := when(since(b.FirstSeen, s.Now))
+func (s *model) boxRow(b *reconcile.SandboxSeen) ui.Row {
+	state := ui.Chip(ui.Calm, reconcile.FirstOf(ui.Name(string(b.State)), "unknown"))
+	age := ui.When(ui.Since(b.FirstSeen, s.Now))
 	switch {
 	case !b.GoneAt.IsZero():
-		state = chip(calm, "gone")
-		age = cell{Text: text.Coarse(b.GoneAt.Sub(b.FirstSeen)), Sub: "gone " + ago(b.GoneAt, s.Now).Text}
+		state = ui.Chip(ui.Calm, "gone")
+		age = ui.Cell{Text: text.Coarse(b.GoneAt.Sub(b.FirstSeen)), Sub: "gone " + ui.Ago(b.GoneAt, s.Now).Text}
 	case b.State == reconcile.SandboxFailed:
-		state.Level = bad
+		state.Level = ui.Bad
 	case b.State.Active():
-		state.Level = busy
+		state.Level = ui.Busy
 	}
 	price := priceOf(s.policy.Providers[b.Provider], b.Template)
-	return row{Key: text.Plain("sandbox "+b.Ref.String(), mostName), Cells: []cell{
-		sandboxCell(b.Provider, b.ID), state, taskCell(b.Task), named(b.Template), {ID: text.Plain(b.Name, mostName)}, age,
+	return ui.Row{Key: ui.Name("sandbox " + b.Ref.String()), Cells: []ui.Cell{
+		ui.SandboxCell(b.Provider, b.ID), state, ui.TaskCell(b.Task), ui.Named(b.Template), {ID: ui.Name(b.Name)}, age,
 		price,
 	}}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -170,23 +172,23 @@ func TestDisagreements(t *testing.T) {
 
 func TestAddresses(t *testing.T) {
 	for got, want := range map[string]string{
-		taskAddress("7"):                             "tasks/7",
-		sandboxAddress("daytona", "a/b c?#%ä"):       "sandboxes/daytona/a%2Fb%20c%3F%23%25%C3%A4",
-		sandboxAddress("", "x"):                      "",
-		sandboxAddress("..", "x"):                    "",
-		taskAddress("."):                             "",
-		ruleAddress("orphan"):                        "rules/orphan",
-		ruleAddress("operator"):                      "",
-		asking("findings", "rule", "", "text", "a&"): "findings?text=a%26",
-		asking("x", "a", "1", "b", "2"):              "x?a=1&b=2",
-		subjectAddress("incident:i-1"):               "incidents/i-1",
-		subjectAddress("capacity:daytona/cpu"):       "",
+		ui.TaskAddress("7"):                             "tasks/7",
+		ui.SandboxAddress("daytona", "a/b c?#%ä"):       "sandboxes/daytona/a%2Fb%20c%3F%23%25%C3%A4",
+		ui.SandboxAddress("", "x"):                      "",
+		ui.SandboxAddress("..", "x"):                    "",
+		ui.TaskAddress("."):                             "",
+		ui.RuleAddress("orphan"):                        "rules/orphan",
+		ui.RuleAddress("operator"):                      "",
+		ui.Asking("findings", "rule", "", "text", "a&"): "findings?text=a%26",
+		ui.Asking("x", "a", "1", "b", "2"):              "x?a=1&b=2",
+		ui.SubjectAddress("incident:i-1"):               "incidents/i-1",
+		ui.SubjectAddress("capacity:daytona/cpu"):       "",
 	} {
 		if got != want {
 			t.Errorf("address %q, want %q", got, want)
 		}
 	}
-	if got := taskAddress(strings.Repeat("x", mostSegment+1)); got != "" {
+	if got := ui.TaskAddress(strings.Repeat("x", ui.MostSegment+1)); got != "" {
 		t.Errorf("a long id leads to %d bytes", len(got))
 	}
 }
@@ -199,15 +201,15 @@ func TestModeIsInTheVerdict(t *testing.T) {
 		observe.Rules[rule] = p
 	}
 	o := webtest.Healthy()
-	if got := judge(newScene(&o, observe)); got.Level != set || got.Word != "Observe only" || !strings.Contains(got.Sentence, "every rule only observes") {
+	if got := judge(newScene(&o, observe, nil)); got.Level != ui.Set || got.Word != "Observe only" || !strings.Contains(got.Sentence, "every rule only observes") {
 		t.Errorf("observing: %+v", got)
 	}
 	o.Controls.Pauses = []reconcile.Pause{{Scope: "all", Author: "ana", Reason: "drill"}}
-	if got := judge(newScene(&o, webtest.Policy())); got.Level != set || got.Word != "Paused" || !strings.Contains(got.Sentence, "by ana (drill)") {
+	if got := judge(newScene(&o, webtest.Policy(), nil)); got.Level != ui.Set || got.Word != "Paused" || !strings.Contains(got.Sentence, "by ana (drill)") {
 		t.Errorf("paused: %+v", got)
 	}
 	o = webtest.Incident()
-	if got := judge(newScene(&o, observe)); got.Level != bad || newScene(&o, observe).chips()[0].Text != "OBSERVE ONLY" {
+	if got := judge(newScene(&o, observe, nil)); got.Level != ui.Bad || newScene(&o, observe, nil).chips()[0].Text != "OBSERVE ONLY" {
 		t.Errorf("an incident while observing: %+v", got)
 	}
 }
@@ -216,7 +218,7 @@ func TestModeIsInTheVerdict(t *testing.T) {
 func TestMissedTargetsAreSaid(t *testing.T) {
 	o := webtest.Healthy()
 	o.Scores = webtest.Incident().Scores
-	if got := judge(sceneOf(o)); got.Level != well || !strings.HasSuffix(got.Sentence, "Of the targets of the last 1d, 1 was missed.") {
+	if got := judge(sceneOf(o)); got.Level != ui.Well || !strings.HasSuffix(got.Sentence, "Of the targets of the last 1d, 1 was missed.") {
 		t.Errorf("judge = %+v", got)
 	}
 }

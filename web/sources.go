@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A sourceLine is the trust in one source.
@@ -13,16 +14,16 @@ type sourceLine struct {
 	Name    string // as config, metrics and logs have it
 	Words   string
 	Trusted bool
-	Level   level
-	Lasts   moment // of the present trust or distrust
+	Level   ui.Level
+	Lasts   ui.Moment // of the present trust or distrust
 	Reason  string
 
 	raw string // its name as the ledger has it
 }
 
 // sourceLines are the sources, those that are not trusted first.
-func (s *model) sourceLines() []sourceLine {
-	sorted := slices.DeleteFunc(slices.Clone(s.Sources), func(src reconcile.SourceSeen) bool {
+func sourceLines(o *reconcile.Overview) []sourceLine {
+	sorted := slices.DeleteFunc(slices.Clone(o.Sources), func(src reconcile.SourceSeen) bool {
 		_, tenant := reconcile.SourceTenant(src.Name)
 		return tenant != "" && src.Trusted // the whole says it
 	})
@@ -32,11 +33,11 @@ func (s *model) sourceLines() []sourceLine {
 	lines := make([]sourceLine, 0, len(sorted))
 	for _, src := range sorted {
 		l := sourceLine{
-			Name: text.Plain(src.Name, mostName), Words: sourceWords(src.Name), Trusted: src.Trusted,
-			raw: src.Name, Level: well, Lasts: since(src.Since, s.Now), Reason: sentence(text.Plain(src.Reason, mostLine)),
+			Name: ui.Name(src.Name), Words: sourceWords(src.Name), Trusted: src.Trusted,
+			raw: src.Name, Level: ui.Well, Lasts: ui.Since(src.Since, o.Now), Reason: ui.Sentence(ui.Line(src.Reason)),
 		}
 		if !src.Trusted {
-			l.Level = warn
+			l.Level = ui.Warn
 		}
 		lines = append(lines, l)
 	}
@@ -53,10 +54,10 @@ func truth(b bool) int {
 // sourceWords name a source for people.
 func sourceWords(name string) string {
 	if whole, tenant := reconcile.SourceTenant(name); tenant != "" {
-		return sourceWords(whole) + " of tenant " + text.Plain(tenant, mostName)
+		return sourceWords(whole) + " of tenant " + ui.Name(tenant)
 	}
 	kind, which := reconcile.SourceParts(name)
-	which = text.Plain(which, mostName)
+	which = ui.Name(which)
 	switch kind {
 	case "tasks":
 		return "the task table"
@@ -78,7 +79,7 @@ func sourceWords(name string) string {
 		}
 		return "the clock " + which
 	}
-	return text.Plain(name, mostName)
+	return ui.Name(name)
 }
 
 // A templateLine is a template that is not usable, or not for long.
@@ -86,12 +87,12 @@ type templateLine struct {
 	Key       string
 	Provider  string
 	Name      string
-	Level     level
+	Level     ui.Level
 	State     string
 	Error     string
-	LastStart moment
-	Expires   moment
-	Looked    moment
+	LastStart ui.Moment
+	Expires   ui.Moment
+	Looked    ui.Moment
 }
 
 // templateLines are the templates that a person should know of, and how many others there
@@ -106,13 +107,12 @@ func (s *model) templateLines() (lines []templateLine, others int) {
 			continue
 		}
 		l := templateLine{
-			Key: text.Plain(t.Provider+"/"+t.Name, mostName), Provider: text.Plain(t.Provider,
-				mostName), Name: text.Plain(t.Name, mostName),
-			Level: warn, State: templateWords(t), Error: text.Plain(t.Error, mostLine),
-			LastStart: exactly(t.LastStart), Expires: exactly(t.ExpiresAt), Looked: ago(t.LookedAt, s.Now),
+			Key: ui.Name(t.Provider + "/" + t.Name), Provider: ui.Name(t.Provider), Name: ui.Name(t.Name),
+			Level: ui.Warn, State: templateWords(t), Error: ui.Line(t.Error),
+			LastStart: ui.Exactly(t.LastStart), Expires: ui.Exactly(t.ExpiresAt), Looked: ui.Ago(t.LookedAt, s.Now),
 		}
 		if t.State == reconcile.TemplateBuilding {
-			l.Level = busy
+			l.Level = ui.Busy
 		}
 		lines = append(lines, l)
 	}
@@ -120,7 +120,7 @@ func (s *model) templateLines() (lines []templateLine, others int) {
 }
 
 func templateWords(t reconcile.TemplateSeen) string {
-	raw := text.Plain(t.Raw, mostName)
+	raw := ui.Name(t.Raw)
 	switch {
 	case t.State == reconcile.TemplateActive:
 		return "active, expires soon"

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -11,9 +13,25 @@ import (
 // soonEnough is how far away the next attempt may be for a step that is worked at.
 const soonEnough = time.Minute
 
+// steps are what is planned or under way: whether something works at each, and what became of it.
+type steps struct {
+	*reconcile.Overview
+	policy      *reconcile.Policy
+	limit       time.Duration     // how long one may rest before nothing works at it
+	still       map[string]string // why nothing works at an open action, by its id
+	quarantined map[string]bool   // terminates that wait for the end of a quarantine, by id
+}
+
+func stepsOf(o *reconcile.Overview, p *reconcile.Policy, limit time.Duration) *steps {
+	s := &steps{Overview: o, policy: p, limit: max(limit, soonEnough),
+		quarantined: reconcile.QuarantinedActions(o.Open, o.Now)}
+	s.still = s.standstills()
+	return s
+}
+
 // standstills are the open steps that nothing works at, by id, and why. The later steps of a
 // remedy wait for the first one.
-func (s *model) standstills() map[string]string {
+func (s *steps) standstills() map[string]string {
 	still, remedies := map[string]string{}, map[string]string{}
 	for i := range s.Open {
 		a := &s.Open[i]
@@ -29,7 +47,7 @@ func (s *model) standstills() map[string]string {
 }
 
 // stalled says why nothing works at an open step; "" when something does.
-func (s *model) stalled(a *reconcile.Action) string {
+func (s *steps) stalled(a *reconcile.Action) string {
 	if s.quarantined[a.ID] || a.Outcome != reconcile.OutcomePending || a.ClaimedBy != "" && a.ClaimEnds.After(s.Now) {
 		return ""
 	}
@@ -40,7 +58,7 @@ func (s *model) stalled(a *reconcile.Action) string {
 		return fmt.Sprintf("%s, tried again at %s", refusal(a), a.NextAttempt.UTC().Format("15:04 UTC"))
 	}
 	touched := latest(a.PlannedAt, a.ClaimEnds, a.ActedAt, a.NextAttempt)
-	if touched.IsZero() || s.Now.Sub(touched) <= max(s.fresh.Limit, soonEnough) {
+	if touched.IsZero() || s.Now.Sub(touched) <= s.limit {
 		return ""
 	}
 	return fmt.Sprintf("%s for %s", attemptWords(a), text.Coarse(s.Now.Sub(touched)))
@@ -70,7 +88,7 @@ func latest(first time.Time, others ...time.Time) time.Time {
 }
 
 // waitingSteps is how many open steps nothing works at, and why the oldest one waits.
-func (s *model) waitingSteps() (n int, first string) {
+func (s *steps) waitingSteps() (n int, first string) {
 	for i := range s.Open {
 		if why := s.still[s.Open[i].ID]; why != "" {
 			if n++; n == 1 {
@@ -83,22 +101,22 @@ func (s *model) waitingSteps() (n int, first string) {
 
 // standing are repairs that were begun or planned and that nothing works at.
 func standing(s *model) (verdict, bool) {
-	n, first := s.waitingSteps()
+	n, first := s.steps.waitingSteps()
 	v := verdict{
-		Level: warn, Word: "Waiting", Next: "The steps that wait are below, under Under way.",
-		Sentence: fmt.Sprintf("%s waits: %s.", count(n, "repair step"), first),
+		Level: ui.Warn, Word: "Waiting", Next: "The steps that wait are below, under Under way.",
+		Sentence: fmt.Sprintf("%s waits: %s.", ui.Count(n, "repair step"), first),
 	}
 	if n > 1 {
-		v.Sentence = fmt.Sprintf("%s wait, the oldest: %s.", count(n, "repair step"), first)
+		v.Sentence = fmt.Sprintf("%s wait, the oldest: %s.", ui.Count(n, "repair step"), first)
 	}
-	if left := s.awake() - n; left > 0 {
-		v.Sentence += fmt.Sprintf(" %d more %s under way.", left, verb(left, "is", "are"))
+	if left := s.steps.awake() - n; left > 0 {
+		v.Sentence += fmt.Sprintf(" %d more %s under way.", left, ui.Verb(left, "is", "are"))
 	}
 	return v, n > 0
 }
 
 // stepsSub is how many of the open steps wait, and how many are worked at.
-func (s *model) stepsSub() string {
+func (s *steps) words() string {
 	n, _ := s.waitingSteps()
 	if n == 0 && s.awake() == 0 {
 		return "none under way"
@@ -107,5 +125,5 @@ func (s *model) stepsSub() string {
 		return fmt.Sprintf("%d under way", s.awake())
 	}
 	left := s.awake() - n
-	return fmt.Sprintf("%d %s, %d under way", n, verb(n, "waits", "wait"), left)
+	return fmt.Sprintf("%d %s, %d under way", n, ui.Verb(n, "waits", "wait"), left)
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
@@ -56,14 +58,14 @@ func TestStandstill(t *testing.T) {
 			}
 			s := sceneOf(webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Open, o.Controls = []reconcile.Action{a}, c.c }))
 			f := reconcile.FindingSeen{Finding: reconcile.Finding{Rule: "orphan", Subject: a.Subject, Due: true}}
-			wantState, wantLevel := underWay, busy
+			wantState, wantLevel := underWay, ui.Busy
 			if c.want != "" {
-				wantState, wantLevel = stalled, warn
+				wantState, wantLevel = stalled, ui.Warn
 			}
-			if got := s.still["a"]; got != c.want || s.stateOf(&f) != wantState {
-				t.Errorf("standstill = %q, state %s; want %q, %s", got, s.stateOf(&f), c.want, wantState)
+			if got := s.steps.still["a"]; got != c.want || s.states.of(&f) != wantState {
+				t.Errorf("standstill = %q, state %s; want %q, %s", got, s.states.of(&f), c.want, wantState)
 			}
-			if got, _ := s.outcome(&a); a.Outcome == reconcile.OutcomePending && got != wantLevel {
+			if got, _ := s.steps.outcome(&a); a.Outcome == reconcile.OutcomePending && got != wantLevel {
 				t.Errorf("outcome has level %s, want %s", got, wantLevel)
 			}
 		})
@@ -81,7 +83,7 @@ func TestFollowersWait(t *testing.T) {
 		o.OpenTotal = 4
 	})
 	want := "2 repair steps wait, the oldest: failed 3 times, tried again at 12:05 UTC. 2 more are under way."
-	if got := judge(sceneOf(o)); got.Sentence != want || got.Level != warn {
+	if got := judge(sceneOf(o)); got.Sentence != want || got.Level != ui.Warn {
 		t.Errorf("judge = %s %q, want %q", got.Level, got.Sentence, want)
 	}
 	o.Open, o.OpenTotal = o.Open[2:], 2

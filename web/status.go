@@ -1,6 +1,9 @@
 package web
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/ui"
+)
 
 // A Status is the page's first sentence, for those who have no page before them.
 type Status struct {
@@ -15,9 +18,9 @@ type Status struct {
 
 // StatusOf is what the page would say of a reading. A reading that failed has none: its error says more.
 func StatusOf(r *Reading, p reconcile.Policy) Status {
-	s := newScene(&r.Overview, p)
+	s := newScene(&r.Overview, p, nil)
 	v := judge(s)
-	out := Status{Agrees: v.Level == well, Level: string(v.Level), Word: v.Word, Sentence: v.Sentence, Next: v.Next,
+	out := Status{Agrees: v.Level == ui.Well, Level: string(v.Level), Word: v.Word, Sentence: v.Sentence, Next: v.Next,
 		Command: v.Command}
 	for _, n := range notesOf(s, r.Unready) {
 		out.Notes = append(out.Notes, n.Text)
@@ -27,5 +30,5 @@ func StatusOf(r *Reading, p reconcile.Policy) Status {
 
 // CauseOf is the likely cause of an incident as the page says it; "" for none.
 func CauseOf(o *reconcile.Overview, p reconcile.Policy, in *reconcile.Incident) string {
-	return newScene(o, p).causeWords(in)
+	return causeWords(configured(o, &p), in)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/chart"
@@ -14,49 +16,49 @@ const mostCells = 90
 
 // A stretch is one piece of the strip: the passes that began in it.
 type stretch struct {
-	level level
+	level ui.Level
 	n     int
 	words string
 }
 
 // stripSpan is the time of the strip: as far as passes were read, and two hours at most.
-func (s *model) stripSpan() (from time.Time, each time.Duration) {
-	from = s.Now
-	for _, p := range s.Passes {
+func stripSpan(o *reconcile.Overview) (from time.Time, each time.Duration) {
+	from = o.Now
+	for _, p := range o.Passes {
 		if p.BeganAt.Before(from) {
 			from = p.BeganAt
 		}
 	}
-	if oldest := s.Now.Add(-2 * time.Hour); from.Before(oldest) {
+	if oldest := o.Now.Add(-2 * time.Hour); from.Before(oldest) {
 		from = oldest
 	}
-	return from, max(s.Now.Sub(from)/mostCells, time.Second)
+	return from, max(o.Now.Sub(from)/mostCells, time.Second)
 }
 
 // strip are the passes, the oldest first. A piece without any is grey.
-func (s *model) strip() string {
-	from, each := s.stripSpan()
-	cells := int(s.Now.Sub(from)/each) + 1
+func passStrip(o *reconcile.Overview) string {
+	from, each := stripSpan(o)
+	cells := int(o.Now.Sub(from)/each) + 1
 	pieces := make([]stretch, min(cells, mostCells+1))
-	for i := range s.Passes {
-		p := &s.Passes[i]
+	for i := range o.Passes {
+		p := &o.Passes[i]
 		if at := int(p.BeganAt.Sub(from) / each); at >= 0 && at < len(pieces) {
-			pieces[at].take(s, p)
+			pieces[at].take(o, p)
 		}
 	}
 	out := make([]chart.Cell, len(pieces))
 	for i, piece := range pieces {
 		out[i] = piece.cell(from.Add(time.Duration(i) * each))
 	}
-	return chart.Strip("Passes", s.stripWords(), out)
+	return chart.Strip("Passes", stripWords(o), out)
 }
 
 // take adds a pass; the worst of a piece gives it its colour.
-func (t *stretch) take(s *model, p *reconcile.PassSeen) {
-	l, outcome := s.passState(p)
+func (t *stretch) take(o *reconcile.Overview, p *reconcile.PassSeen) {
+	l, outcome := passState(o, p)
 	t.n++
 	if t.level == "" || rank(l) < rank(t.level) {
-		t.level, t.words = l, fmt.Sprintf("pass %d, %s: %s", p.ID, text.Plain(string(p.Kind), mostName), outcome)
+		t.level, t.words = l, fmt.Sprintf("pass %d, %s: %s", p.ID, ui.Name(string(p.Kind)), outcome)
 		if p.Error != "" {
 			t.words += ", " + text.Plain(p.Error, mostHolding)
 		}
@@ -67,41 +69,42 @@ func (t *stretch) cell(at time.Time) chart.Cell {
 	if t.n == 0 {
 		return chart.Cell{Class: "none", Text: at.UTC().Format("15:04:05 UTC") + ": no pass began"}
 	}
-	return chart.Cell{Class: string(t.level), Text: fmt.Sprintf("%s: %s, %s", at.UTC().Format("15:04:05 UTC"), count(t.n,
-		"pass"), t.words)}
+	return chart.Cell{Class: string(t.level),
+		Text: fmt.Sprintf("%s: %s, %s", at.UTC().Format("15:04:05 UTC"), ui.Count(t.n,
+			"pass"), t.words)}
 }
 
 // rank is how bad a level is; 0 is the worst.
-func rank(l level) int {
-	return map[level]int{bad: 0, warn: 1, set: 2, busy: 3, well: 4, calm: 5}[l]
+func rank(l ui.Level) int {
+	return map[ui.Level]int{ui.Bad: 0, ui.Warn: 1, ui.Set: 2, ui.Busy: 3, ui.Well: 4, ui.Calm: 5}[l]
 }
 
 // passState is how a pass stands. One that only wants for a listing is amber: what rests on that is frozen.
-func (s *model) passState(p *reconcile.PassSeen) (level, string) {
+func passState(o *reconcile.Overview, p *reconcile.PassSeen) (ui.Level, string) {
 	switch {
-	case p.EndedAt.IsZero() && s.leads(p):
-		return busy, "under way"
+	case p.EndedAt.IsZero() && leads(o, p):
+		return ui.Busy, "under way"
 	case p.EndedAt.IsZero():
-		return warn, "never ended"
+		return ui.Warn, "never ended"
 	case p.Complete:
-		return well, "complete"
+		return ui.Well, "complete"
 	case p.Unlisted():
-		return warn, "not complete, a listing is missing"
+		return ui.Warn, "not complete, a listing is missing"
 	}
-	return bad, "not complete"
+	return ui.Bad, "not complete"
 }
 
 // stripWords are the newest passes in words.
-func (s *model) stripWords() string {
-	from, _ := s.stripSpan()
-	words := "last pass " + ago(s.LastPass, s.Now).Text + ", last full pass " + ago(s.LastFull, s.Now).Text
+func stripWords(o *reconcile.Overview) string {
+	from, _ := stripSpan(o)
+	words := "last pass " + ui.Ago(o.LastPass, o.Now).Text + ", last full pass " + ui.Ago(o.LastFull, o.Now).Text
 	n := 0
-	for i := range s.Passes {
-		p := &s.Passes[i]
+	for i := range o.Passes {
+		p := &o.Passes[i]
 		n += truth(!p.BeganAt.Before(from) && !p.EndedAt.IsZero() && !p.Complete)
 	}
 	if n > 0 {
 		words += fmt.Sprintf(", %d not complete", n)
 	}
-	return words + "; shown are the last " + seconds(s.Now.Sub(from))
+	return words + "; shown are the last " + ui.Seconds(o.Now.Sub(from))
 }

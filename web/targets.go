@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -16,7 +18,7 @@ type targetLine struct {
 	Text  string
 	Value string
 	Aim   string
-	Level level
+	Level ui.Level
 	Word  string
 }
 
@@ -25,14 +27,15 @@ type targetLine struct {
 func (s *model) targets() []targetLine {
 	var lines []targetLine
 	for _, t := range s.Scores.Targets(&s.policy) {
-		l := targetLine{Name: t.Name, Text: capital(t.Text), Value: t.Value, Aim: t.Aim, Level: calm, Word: "not measured"}
+		l := targetLine{Name: t.Name, Text: ui.Capital(t.Text), Value: t.Value, Aim: t.Aim, Level: ui.Calm,
+			Word: "not measured"}
 		switch {
 		case t.Measured && t.Aim == "":
 			l.Word = "no target"
 		case t.Measured && t.Met:
-			l.Level, l.Word = well, "met"
+			l.Level, l.Word = ui.Well, "met"
 		case t.Measured:
-			l.Level, l.Word = warn, "missed"
+			l.Level, l.Word = ui.Warn, "missed"
 		}
 		lines = append(lines, l)
 	}
@@ -45,7 +48,7 @@ func targetOrder(l targetLine) int {
 }
 
 // targetsWord is the section in a few words, for those who do not unfold it.
-func targetsWord(lines []targetLine) (level, string) {
+func targetsWord(lines []targetLine) (ui.Level, string) {
 	n := map[string]int{}
 	for _, l := range lines {
 		n[l.Word]++
@@ -53,11 +56,11 @@ func targetsWord(lines []targetLine) (level, string) {
 	measured := n["missed"] + n["met"]
 	switch {
 	case measured == 0:
-		return calm, "not measured"
+		return ui.Calm, "not measured"
 	case n["missed"] > 0:
-		return warn, fmt.Sprintf("%d of %d missed", n["missed"], measured)
+		return ui.Warn, fmt.Sprintf("%d of %d missed", n["missed"], measured)
 	}
-	return well, fmt.Sprintf("all %d met", measured)
+	return ui.Well, fmt.Sprintf("all %d met", measured)
 }
 
 // endedWords are the tasks that ended, by how they did: what the rates are of.
@@ -65,7 +68,7 @@ func endedWords(ended map[string]int) string {
 	var words []string
 	for _, how := range slices.Sorted(maps.Keys(ended)) {
 		if n := ended[how]; n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", n, text.Plain(how, mostName)))
+			words = append(words, fmt.Sprintf("%d %s", n, ui.Name(how)))
 		}
 	}
 	if len(words) == 0 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -20,29 +22,29 @@ const (
 type event struct {
 	at    time.Time
 	key   string
-	chip  cell
-	what  []cell
+	chip  ui.Cell
+	what  []ui.Cell
 	right string
 	sub   string // why it came to nothing
 }
 
 // timeline is what happened recently, newest first: what was done, what resolved, what operators set, incidents.
-func (s *model) timeline() grid {
-	events := slices.Concat(s.actionEvents(), s.resolvedEvents(), s.operatorEvents(), s.incidentEvents())
+func (s *model) timeline() ui.Grid {
+	events := slices.Concat(s.actionEvents(), s.resolvedEvents(), operatorEvents(s.Overview), incidentEvents(s.Overview))
 	slices.SortStableFunc(events, func(a, b event) int { return b.at.Compare(a.at) })
-	g := grid{Caption: "Newest first, UTC", Heads: []string{"at", "what became of it", "what", "took"},
+	g := ui.Grid{Caption: "Newest first, UTC", Heads: []string{"at", "what became of it", "what", "took"},
 		Empty: "Nothing happened recently."}
 	for _, e := range events[:min(len(events), mostTimeline)] {
-		at := exactly(e.at)
+		at := ui.Exactly(e.at)
 		at.Text = e.at.UTC().Format("15:04:05")
 		if s.Now.Sub(e.at) > 20*time.Hour {
 			at.Text = e.at.UTC().Format("01-02 15:04")
 		}
-		what := cell{More: e.what, Sub: e.sub}
-		g.Rows = append(g.Rows, row{Key: e.key, Cells: []cell{when(at), e.chip, what, {Text: e.right}}})
+		what := ui.Cell{More: e.what, Sub: e.sub}
+		g.Rows = append(g.Rows, ui.Row{Key: e.key, Cells: []ui.Cell{ui.When(at), e.chip, what, {Text: e.right}}})
 	}
 	if len(events) > 0 {
-		g.More = &link{"All actions", asking("actions", "state", reconcile.ChosenClosed)}
+		g.More = &ui.Link{Text: "All actions", Href: ui.Asking("actions", "state", reconcile.ChosenClosed)}
 	}
 	return g
 }
@@ -65,7 +67,7 @@ func (s *model) actionEvents() []event {
 	var batches []*batch
 	open := map[string]*batch{}
 	for _, a := range recent {
-		key := fmt.Sprint(a.Rule, " ", a.Step, " ", a.Outcome, " ", a.Author, " ", s.incidentOfAction(a))
+		key := fmt.Sprint(a.Rule, " ", a.Step, " ", a.Outcome, " ", a.Author, " ", incidentOfAction(s.Overview, a))
 		b := open[key]
 		if b == nil || b.last.Sub(a.ClosedAt) > together {
 			b = &batch{first: a}
@@ -85,9 +87,9 @@ func (s *model) actionEvents() []event {
 	return events
 }
 
-func (s *model) incidentOfAction(a *reconcile.Action) string {
-	for i := range s.Incidents {
-		if in := &s.Incidents[i]; in.Signature == a.Signature && a.Signature != "" {
+func incidentOfAction(o *reconcile.Overview, a *reconcile.Action) string {
+	for i := range o.Incidents {
+		if in := &o.Incidents[i]; in.Signature == a.Signature && a.Signature != "" {
 			return in.ID
 		}
 	}
@@ -96,22 +98,22 @@ func (s *model) incidentOfAction(a *reconcile.Action) string {
 
 func (s *model) batchEvent(b *batch) event {
 	a := b.first
-	l, _ := s.outcome(a)
-	e := event{at: a.ClosedAt, key: "event " + text.Plain(a.ID, mostName), chip: chip(l, outcomeWord(a))}
+	l, _ := s.steps.outcome(a)
+	e := event{at: a.ClosedAt, key: "event " + ui.Name(a.ID), chip: ui.Chip(l, outcomeWord(a))}
 	if b.n == 1 {
-		e.what = append(e.what, targetOf(a), cell{Text: pastOf(a)})
+		e.what = append(e.what, targetOf(a), ui.Cell{Text: pastOf(a)})
 	} else {
-		many := cell{Text: count(b.n, nounOf(a)) + " "}
-		e.what = append(e.what, many.to(asking("actions", "state", reconcile.ChosenClosed, "rule", a.Rule, "step",
+		many := ui.Cell{Text: ui.Count(b.n, nounOf(a)) + " "}
+		e.what = append(e.what, many.To(ui.Asking("actions", "state", reconcile.ChosenClosed, "rule", a.Rule, "step",
 			string(a.Step))),
-			cell{Text: pastOf(a)})
+			ui.Cell{Text: pastOf(a)})
 	}
-	e.what = append(e.what, cell{Text: " · "}, ruleCell(a.Rule))
+	e.what = append(e.what, ui.Cell{Text: " · "}, ui.RuleCell(a.Rule))
 	if a.Author != "" {
-		e.what = append(e.what, cell{Text: " · asked for by " + text.Plain(a.Author, mostHolding)})
+		e.what = append(e.what, ui.Cell{Text: " · asked for by " + text.Plain(a.Author, mostHolding)})
 	}
-	if id := s.incidentOfAction(a); id != "" {
-		e.what = append(e.what, cell{Text: " → "}, named(id).to(address("incidents", id)))
+	if id := incidentOfAction(s.Overview, a); id != "" {
+		e.what = append(e.what, ui.Cell{Text: " → "}, ui.Named(id).To(ui.Address("incidents", id)))
 	}
 	if a.Outcome == reconcile.OutcomeConfirmed && a.Step == reconcile.StepTerminate && b.gone > 0 {
 		e.right = "gone in " + text.Coarse(b.gone)
@@ -126,16 +128,16 @@ func (s *model) batchEvent(b *batch) event {
 }
 
 // targetOf is what an action was about.
-func targetOf(a *reconcile.Action) cell {
+func targetOf(a *reconcile.Action) ui.Cell {
 	switch {
 	case a.Step == reconcile.StepActivate:
-		return subjectCell(a.Subject).with(" ")
+		return ui.SubjectCell(a.Subject).With(" ")
 	case a.Sandbox != "":
-		c := sandboxCell(a.Provider, a.Sandbox).with(" ")
+		c := ui.SandboxCell(a.Provider, a.Sandbox).With(" ")
 		c.Text = "sandbox "
 		return c
 	}
-	c := taskCell(a.Task).with(" ")
+	c := ui.TaskCell(a.Task).With(" ")
 	c.Text = "task "
 	return c
 }
@@ -155,16 +157,16 @@ func outcomeWord(a *reconcile.Action) string {
 	if a.Outcome == reconcile.OutcomeFailed {
 		return "given up"
 	}
-	return text.Plain(string(a.Outcome), mostName)
+	return ui.Name(string(a.Outcome))
 }
 
 // pastOf is what was done, as it ends a sentence.
 func pastOf(a *reconcile.Action) string {
 	switch a.Outcome {
 	case reconcile.OutcomeWithdrawn:
-		return text.Plain(string(a.Step), mostName) + " withdrawn: it no longer held"
+		return ui.Name(string(a.Step)) + " withdrawn: it no longer held"
 	case reconcile.OutcomeFailed:
-		return text.Plain(string(a.Step), mostName) + " given up"
+		return ui.Name(string(a.Step)) + " given up"
 	}
 	words := map[reconcile.Step]string{
 		reconcile.StepFail: "marked failed", reconcile.StepRequeue: "requeued", reconcile.StepTerminate: "terminated",
@@ -174,7 +176,7 @@ func pastOf(a *reconcile.Action) string {
 	if word, known := words[a.Step]; known {
 		return word
 	}
-	return text.Plain(string(a.Step), mostName)
+	return ui.Name(string(a.Step))
 }
 
 // resolvedEvents are the findings that were over by themselves, in batches of one rule.
@@ -187,20 +189,20 @@ func (s *model) resolvedEvents() []event {
 	})
 	for i := range sorted {
 		f := &sorted[i]
-		if s.actedOn(f, time.Time{}) {
+		if s.states.actedOn(f, time.Time{}) {
 			continue
 		}
 		if k, seen := at[f.Rule]; seen && events[k].at.Sub(f.ResolvedAt) <= together {
 			n[f.Rule]++
-			all := said(fmt.Sprintf("%d findings resolved", n[f.Rule])).
-				to(asking("findings", "state", reconcile.ChosenResolved, "rule", f.Rule))
-			events[k].what, events[k].right = []cell{all, {Text: " by themselves · "}, ruleCell(f.Rule)}, ""
+			all := ui.Said(fmt.Sprintf("%d findings resolved", n[f.Rule])).
+				To(ui.Asking("findings", "state", reconcile.ChosenResolved, "rule", f.Rule))
+			events[k].what, events[k].right = []ui.Cell{all, {Text: " by themselves · "}, ui.RuleCell(f.Rule)}, ""
 			continue
 		}
 		at[f.Rule], n[f.Rule] = len(events), 1
 		events = append(events, event{
-			at: f.ResolvedAt, key: "resolved " + text.Plain(f.Rule+" "+f.Subject, mostName), chip: chip(calm, "resolved"),
-			what:  []cell{subjectCell(f.Subject), {Text: " by itself · "}, ruleCell(f.Rule)},
+			at: f.ResolvedAt, key: "resolved " + ui.Name(f.Rule+" "+f.Subject), chip: ui.Chip(ui.Calm, "resolved"),
+			what:  []ui.Cell{ui.SubjectCell(f.Subject), {Text: " by itself · "}, ui.RuleCell(f.Rule)},
 			right: "open for " + text.Coarse(f.ResolvedAt.Sub(f.OpenedAt)),
 		})
 	}
@@ -208,43 +210,43 @@ func (s *model) resolvedEvents() []event {
 }
 
 // operatorEvents are what operators set, as far as it is in force.
-func (s *model) operatorEvents() []event {
+func operatorEvents(o *reconcile.Overview) []event {
 	var events []event
-	add := func(key, author string, at time.Time, what cell, reason string) {
+	add := func(key, author string, at time.Time, what ui.Cell, reason string) {
 		if !at.IsZero() {
-			events = append(events, event{at: at, key: key, chip: chip(set, authorOr(author, "operator")),
-				what: []cell{what, {Text: because(reason)}}})
+			events = append(events, event{at: at, key: key, chip: ui.Chip(ui.Set, authorOr(author, "operator")),
+				what: []ui.Cell{what, {Text: because(reason)}}})
 		}
 	}
-	for _, p := range s.Controls.Pauses {
-		add("paused "+text.Plain(p.Scope, mostName), p.Author, p.At, said("pauses "+p.Scope).to("stops"), p.Reason)
+	for _, p := range o.Controls.Pauses {
+		add("paused "+ui.Name(p.Scope), p.Author, p.At, ui.Said("pauses "+p.Scope).To("stops"), p.Reason)
 	}
-	for _, h := range s.Controls.Holds {
-		add(fmt.Sprintf("held %d", h.ID), h.Author, h.At, holdTarget(h.Target).to("stops"), h.Reason)
+	for _, h := range o.Controls.Holds {
+		add(fmt.Sprintf("held %d", h.ID), h.Author, h.At, holdTarget(h.Target).To("stops"), h.Reason)
 	}
-	for _, r := range s.Controls.Releases {
+	for _, r := range o.Controls.Releases {
 		add(fmt.Sprintf("released %d", r.ID), r.Author, r.At,
-			said("releases "+count(len(r.Subjects), "subject")+" from "+r.What).to("stops"), r.Reason)
+			ui.Said("releases "+ui.Count(len(r.Subjects), "subject")+" from "+r.What).To("stops"), r.Reason)
 	}
-	for rule, by := range s.Controls.Lowered {
-		add("lowered "+text.Plain(rule, mostName), by.Author, by.At, said("lowers "+rule).to(ruleAddress(rule)), by.Reason)
+	for rule, by := range o.Controls.Lowered {
+		add("lowered "+ui.Name(rule), by.Author, by.At, ui.Said("lowers "+rule).To(ui.RuleAddress(rule)), by.Reason)
 	}
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.key, b.key)) })
 	return events
 }
 
 // incidentEvents are the beginnings and ends of incidents.
-func (s *model) incidentEvents() []event {
+func incidentEvents(o *reconcile.Overview) []event {
 	var events []event
-	for i := range s.Incidents {
-		in := &s.Incidents[i]
-		what := []cell{named(in.ID).to(address("incidents", in.ID)), {Text: " · " + failureWords(in)}}
-		key := text.Plain(in.ID, mostName)
+	for i := range o.Incidents {
+		in := &o.Incidents[i]
+		what := []ui.Cell{ui.Named(in.ID).To(ui.Address("incidents", in.ID)), {Text: " · " + failureWords(in)}}
+		key := ui.Name(in.ID)
 		if !in.OpenedAt.IsZero() {
-			events = append(events, event{at: in.OpenedAt, key: "opened " + key, chip: chip(bad, "incident"), what: what})
+			events = append(events, event{at: in.OpenedAt, key: "opened " + key, chip: ui.Chip(ui.Bad, "incident"), what: what})
 		}
 		if !in.ClosedAt.IsZero() {
-			events = append(events, event{at: in.ClosedAt, key: "closed " + key, chip: chip(calm, "closed"), what: what,
+			events = append(events, event{at: in.ClosedAt, key: "closed " + key, chip: ui.Chip(ui.Calm, "closed"), what: what,
 				right: "lasted " + text.Coarse(in.ClosedAt.Sub(in.FirstSeen))})
 		}
 	}
@@ -256,5 +258,5 @@ func because(reason string) string {
 	if reason == "" {
 		return ""
 	}
-	return " · " + text.Plain(reason, mostLine)
+	return " · " + ui.Line(reason)
 }

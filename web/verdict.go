@@ -5,37 +5,20 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A level says how bad a verdict is. It is a colour, and beside it a sign and a word, for
-// those who do not see the colour.
-type level string
-
-// The levels, the worst first.
-const (
-	bad  level = "bad"  // users are hurt, nobody knows, or an operator must act now
-	warn level = "warn" // something is frozen or held: that is safe
-	set  level = "set"  // what an operator set: a hold, a pause, a mode that only observes
-	busy level = "busy" // something is being done
-	well level = "well"
-	calm level = "calm" // of a line: it is there, and it is nothing
-)
-
 // A verdict is the whole page in one sentence.
 type verdict struct {
-	Level    level
+	Level    ui.Level
 	Word     string // "Not running"
 	Sentence string
-	Next     string // what the reader should do or look at; "" for nothing
-	Command  string // that does it; "" for none
-	Link     link   // where that is
-}
-
-// Sign is the level for those who do not see colours.
-func (l level) Sign() string {
-	return map[level]string{bad: "✕", warn: "!", set: "‖", busy: "→", well: "✓", calm: "·"}[l]
+	Next     string  // what the reader should do or look at; "" for nothing
+	Command  string  // that does it; "" for none
+	Link     ui.Link // where that is
 }
 
 // judge says how things stand: the worst that is true.
@@ -57,16 +40,16 @@ func judge(s *model) verdict {
 			return v
 		}
 	}
-	return s.tempered(verdict{Level: well, Word: "In agreement",
+	return s.tempered(verdict{Level: ui.Well, Word: "In agreement",
 		Sentence: agreement(s) + " " + lastFullPass(s.Overview) + s.missedWords()})
 }
 
 // unknown is the verdict while the ledger cannot be read.
 func unknown(err error) verdict {
 	return verdict{
-		Level: bad, Word: "Not known",
+		Level: ui.Bad, Word: "Not known",
 		Sentence: "The ledger does not answer, so the state of tasks and sandboxes is unknown: " +
-			sentence(text.Plain(unasked(err), mostHead)),
+			ui.Sentence(text.Plain(unasked(err), mostHead)),
 		Next:    "Make sure that PostgreSQL runs and can be reached from here, then run:",
 		Command: "sandkeeper check",
 	}
@@ -90,10 +73,10 @@ func agreement(s *model) string {
 	case counted && listed && tasks == 1 && boxes == 1:
 		return "The live task and its sandbox agree."
 	case counted && listed:
-		return fmt.Sprintf("All %s and %s agree.", count(tasks, "live task"), count(boxes, "sandbox"))
+		return fmt.Sprintf("All %s and %s agree.", ui.Count(tasks, "live task"), ui.Count(boxes, "sandbox"))
 	case s.policy.Tasks.None && listed:
 		return fmt.Sprintf("%s %s there and not broken. Without a task table sandkeeper cannot know which are needed.",
-			count(boxes, "sandbox"), verb(boxes, "is", "are"))
+			ui.Count(boxes, "sandbox"), ui.Verb(boxes, "is", "are"))
 	case listed:
 		return allWell(boxes, "sandbox")
 	case counted:
@@ -106,14 +89,14 @@ func allWell(n int, noun string) string {
 	if n == 1 {
 		return fmt.Sprintf("The only %s is as it should be.", noun)
 	}
-	return fmt.Sprintf("All %s are as they should be.", count(n, noun))
+	return fmt.Sprintf("All %s are as they should be.", ui.Count(n, noun))
 }
 
 func lastFullPass(o *reconcile.Overview) string {
 	if o.LastFull.IsZero() {
 		return "The first full pass is still to come."
 	}
-	return fmt.Sprintf("Last full pass %s.", ago(o.LastFull, o.Now).Text)
+	return fmt.Sprintf("Last full pass %s.", ui.Ago(o.LastFull, o.Now).Text)
 }
 
 // fullID is an id of a kind that nobody reads to its end.
@@ -122,14 +105,6 @@ var fullID = regexp.MustCompile(`\b([0-9a-fA-F]{8})-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 // shortIDs keeps the beginning of each full id: the sentence at the top is read from afar,
 // and the whole id is below.
 func shortIDs(text string) string { return fullID.ReplaceAllString(text, "$1…") }
-
-// capital begins a sentence.
-func capital(text string) string {
-	if text == "" || text[0] < 'a' || text[0] > 'z' {
-		return text
-	}
-	return strings.ToUpper(text[:1]) + text[1:]
-}
 
 func total(counts map[string]int) int {
 	n := 0

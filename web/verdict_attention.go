@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -14,16 +16,16 @@ import (
 const overdueTerminate = 2 * time.Minute
 
 func waiting(s *model) (verdict, bool) {
-	due, looking := s.dueAndHeld()
+	due, looking := s.findings.dueAndHeld()
 	n := len(due)
-	number := count(n, "finding")
+	number := ui.Count(n, "finding")
 	if len(s.Findings) < total(s.FindingsOpen) {
 		number = "at least " + number // of those that were read
 	}
 	if looking == n {
 		return verdict{
-			Level: set, Word: "Observing",
-			Sentence: fmt.Sprintf("%s would be repaired, but the rules only observe.", capital(number)),
+			Level: ui.Set, Word: "Observing",
+			Sentence: fmt.Sprintf("%s would be repaired, but the rules only observe.", ui.Capital(number)),
 			Next:     "Read them; a rule that is right is armed with “mode: enforce” in the config.",
 			Link:     heldLink,
 		}, n > 0
@@ -32,17 +34,17 @@ func waiting(s *model) (verdict, bool) {
 		return v, true
 	}
 	v := verdict{
-		Level: warn, Word: "Held", Link: heldLink,
-		Sentence: fmt.Sprintf("%s %s due and %s", capital(number), verb(n, "is", "are"), heldSentence(due)),
+		Level: ui.Warn, Word: "Held", Link: heldLink,
+		Sentence: fmt.Sprintf("%s %s due and %s", ui.Capital(number), ui.Verb(n, "is", "are"), heldSentence(due)),
 		Next:     "What is held, and what releases it, is below.",
 	}
 	if requested(due) {
-		v.Level = set
+		v.Level = ui.Set
 	}
 	return v, n > 0
 }
 
-var heldLink = link{"What is held", asking("findings", "state", reconcile.ChosenHeld)}
+var heldLink = ui.Link{Text: "What is held", Href: ui.Asking("findings", "state", reconcile.ChosenHeld)}
 
 // requested reports whether an operator set what holds each of these.
 func requested(due []*reconcile.FindingSeen) bool {
@@ -52,7 +54,7 @@ func requested(due []*reconcile.FindingSeen) bool {
 }
 
 // dueAndHeld are the findings that something holds, and how many of them only observing.
-func (s *model) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
+func (s *findings) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
 	for i := range s.Findings {
 		f := &s.Findings[i]
 		if s.folded[f] || !f.Due || len(f.HeldBy) == 0 {
@@ -66,17 +68,17 @@ func (s *model) dueAndHeld() (due []*reconcile.FindingSeen, looking int) {
 
 // personal are the findings that nothing here repairs.
 func personal(s *model) (verdict, bool) {
-	n, v := 0, verdict{Level: warn, Word: "Needs attention"}
+	n, v := 0, verdict{Level: ui.Warn, Word: "Needs attention"}
 	for i := range s.Findings {
 		f := &s.Findings[i]
-		if s.folded[f] || s.stateOf(f) != reported {
+		if s.findings.folded[f] || s.states.of(f) != reported {
 			continue
 		}
 		if n++; n == 1 {
-			v.Sentence, v.Next = sentence(capital(text.Plain(f.Reason, mostHead))), s.nextFor(f)
+			v.Sentence, v.Next = ui.Sentence(ui.Capital(text.Plain(f.Reason, mostHead))), nextFor(s.Overview, f)
 		}
-		if s.levelOf(f) == bad {
-			v.Level = bad
+		if levelOf(s.Overview, f) == ui.Bad {
+			v.Level = ui.Bad
 		}
 	}
 	if n > 1 {
@@ -87,18 +89,18 @@ func personal(s *model) (verdict, bool) {
 
 // nextFor is what a person does about a finding that nothing here repairs; "" when that
 // depends.
-func (s *model) nextFor(f *reconcile.FindingSeen) string {
+func nextFor(o *reconcile.Overview, f *reconcile.FindingSeen) string {
 	name := reconcile.TemplateOf(f.Subject, f.Provider)
 	if name == "" {
 		return ""
 	}
-	return s.nextForTemplate(f.Provider, name)
+	return nextForTemplate(o, f.Provider, name)
 }
 
 // nextForTemplate is what a person does about a template that cannot be used, or not for long.
-func (s *model) nextForTemplate(provider, name string) string {
-	at := text.Plain(provider, mostName)
-	for _, t := range s.Templates {
+func nextForTemplate(o *reconcile.Overview, provider, name string) string {
+	at := ui.Name(provider)
+	for _, t := range o.Templates {
 		if t.Provider != provider || t.Name != name {
 			continue
 		}
@@ -113,7 +115,7 @@ func (s *model) nextForTemplate(provider, name string) string {
 }
 
 func moreFindings(n int) string {
-	return fmt.Sprintf("%d more %s", n, verb(n, "finding", "findings"))
+	return fmt.Sprintf("%d more %s", n, ui.Verb(n, "finding", "findings"))
 }
 
 // unconfirmed are terminates that the provider accepted long ago and that nobody has seen done.
@@ -122,7 +124,7 @@ func unconfirmed(s *model) (verdict, bool) {
 	var first time.Time
 	for i := range s.Open {
 		a := &s.Open[i]
-		if !s.overdue(a) {
+		if !s.steps.overdue(a) {
 			continue
 		}
 		if n++; first.IsZero() || a.ActedAt.Before(first) {
@@ -130,9 +132,10 @@ func unconfirmed(s *model) (verdict, bool) {
 		}
 	}
 	return verdict{
-		Level: bad, Word: "Not confirmed",
+		Level: ui.Bad, Word: "Not confirmed",
 		Sentence: fmt.Sprintf("%s %s still there; the provider accepted %s termination %s ago.",
-			capital(count(n, "sandbox")), verb(n, "is", "are"), verb(n, "its", "the first"), text.Coarse(s.Now.Sub(first))),
+			ui.Capital(ui.Count(n, "sandbox")), ui.Verb(n, "is", "are"), ui.Verb(n, "its", "the first"),
+			text.Coarse(s.Now.Sub(first))),
 		Next: "Terminating goes on by itself; ask the provider when it lasts.",
 	}, n > 0
 }
@@ -149,15 +152,15 @@ func unmapped(s *model) (verdict, bool) {
 		}
 	}
 	var words []string
-	v := verdict{Level: warn, Word: "Not known"}
+	v := verdict{Level: ui.Warn, Word: "Not known"}
 	if tasks > 0 {
 		words = append(words, fmt.Sprintf("%s %s a status that the config does not map; nothing is done about %s.",
-			count(tasks, "task"), verb(tasks, "has", "have"), verb(tasks, "it", "them")))
+			ui.Count(tasks, "task"), ui.Verb(tasks, "has", "have"), ui.Verb(tasks, "it", "them")))
 		v.Next = "Give each status of the table a meaning in the config, under tasks.status."
 	}
 	if boxes > 0 {
 		words = append(words, fmt.Sprintf("%s %s in a state that sandkeeper does not know; nothing is done about %s.",
-			count(boxes, "sandbox"), verb(boxes, "is", "are"), verb(boxes, "it", "them")))
+			ui.Count(boxes, "sandbox"), ui.Verb(boxes, "is", "are"), ui.Verb(boxes, "it", "them")))
 	}
 	v.Sentence = strings.Join(words, " ")
 	return v, tasks+boxes > 0

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -16,12 +18,12 @@ func frozen(s *model) (verdict, bool) {
 		return verdict{}, false
 	}
 	v := verdict{
-		Level: warn, Word: "Frozen", Sentence: distrust(&out[0]),
+		Level: ui.Warn, Word: "Frozen", Sentence: distrust(&out[0]),
 		Next: "What depends on it waits until it is trusted again.",
 	}
 	if len(out) > 1 {
-		v.Sentence += fmt.Sprintf(" %s besides %s not trusted.", capital(count(len(out)-1, "source")),
-			verb(len(out)-1, "is", "are"))
+		v.Sentence += fmt.Sprintf(" %s besides %s not trusted.", ui.Capital(ui.Count(len(out)-1, "source")),
+			ui.Verb(len(out)-1, "is", "are"))
 		v.Next = "What depends on them waits until they are trusted again."
 	}
 	if out[0].Unread() {
@@ -56,17 +58,17 @@ func untrusted(sources []reconcile.SourceSeen) []reconcile.SourceSeen {
 // distrust says why a source is not trusted. Of a listing it says what happened to it; which
 // sandbox gave it away is told below, under Sources.
 func distrust(s *reconcile.SourceSeen) string {
-	words := capital(sourceWords(s.Name))
+	words := ui.Capital(sourceWords(s.Name))
 	happened, cause, ok := s.Happened()
 	if !ok {
 		why := strings.TrimSuffix(": "+text.Plain(s.Reason, mostHead), ": ")
-		return sentence(fmt.Sprintf("%s %s not trusted%s", words, areOrIs(s.Name), why))
+		return ui.Sentence(fmt.Sprintf("%s %s not trusted%s", words, areOrIs(s.Name), why))
 	}
 	_, at := reconcile.SourceParts(s.Name)
-	provider := text.Plain(at, mostName)
+	provider := ui.Name(at)
 	if s.Unlisted() {
 		return fmt.Sprintf("Cannot list the sandboxes of %s: %s Its findings are frozen.", provider,
-			sentence(text.Plain(cause, mostHolding)))
+			ui.Sentence(text.Plain(cause, mostHolding)))
 	}
 	detail := ""
 	if cause != "" {

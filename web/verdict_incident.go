@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -24,14 +26,14 @@ func failing(s *model) (verdict, bool) {
 	}
 	i := &s.Incidents[first]
 	v := verdict{
-		Level: bad, Word: "Incident",
-		Sentence: s.alike(i),
-		Next:     s.nextForIncident(i),
-		Command:  command("sandkeeper affected %s", i.ID),
-		Link:     link{"Incident " + text.Plain(i.ID, mostName), address("incidents", i.ID)},
+		Level: ui.Bad, Word: "Incident",
+		Sentence: alike(s.Overview, i),
+		Next:     nextForIncident(s.Overview, i),
+		Command:  ui.Command("sandkeeper affected %s", i.ID),
+		Link:     ui.Link{Text: "Incident " + ui.Name(i.ID), Href: ui.Address("incidents", i.ID)},
 	}
 	if n > 1 {
-		v.Sentence += fmt.Sprintf(" %s more.", capital(count(n-1, "incident")))
+		v.Sentence += fmt.Sprintf(" %s more.", ui.Capital(ui.Count(n-1, "incident")))
 	}
 	return v, true
 }
@@ -44,13 +46,13 @@ func unusable(state reconcile.TemplateState) bool {
 // failureWords are how many failures an incident has, and what they are.
 func failureWords(i *reconcile.Incident) string {
 	if i.Rule == "assigned-stale" {
-		return count(i.Count, "task") + " failed to start"
+		return ui.Count(i.Count, "task") + " failed to start"
 	}
-	return count(i.Count, "failure") + " of " + text.Plain(i.Rule, mostName)
+	return ui.Count(i.Count, "failure") + " of " + ui.Name(i.Rule)
 }
 
 // alike says how many failures are one, and why.
-func (s *model) alike(i *reconcile.Incident) string {
+func alike(o *reconcile.Overview, i *reconcile.Incident) string {
 	what := failureWords(i)
 	if span := i.LastSeen.Sub(i.FirstSeen); span >= time.Second {
 		what += " within " + text.Coarse(span)
@@ -58,15 +60,15 @@ func (s *model) alike(i *reconcile.Incident) string {
 	if i.Cause == "" {
 		return what + ". No likely cause was found."
 	}
-	return what + ": " + s.causeWords(i)
+	return what + ": " + causeWords(o, i)
 }
 
 // causeWords are the likely cause, in the past tense once it is over, with the time when it was seen to be.
-func (s *model) causeWords(i *reconcile.Incident) string {
+func causeWords(o *reconcile.Overview, i *reconcile.Incident) string {
 	if i.Cause == "" {
 		return ""
 	}
-	t, over := s.over(i)
+	t, over := activeAgain(o, i)
 	said := i.Cause
 	if over || !i.ClosedAt.IsZero() {
 		said = i.CauseThen()
@@ -80,8 +82,8 @@ func (s *model) causeWords(i *reconcile.Incident) string {
 }
 
 // over reports whether the template that an incident blames is active again.
-func (s *model) over(i *reconcile.Incident) (reconcile.TemplateSeen, bool) {
-	for _, t := range s.Templates {
+func activeAgain(o *reconcile.Overview, i *reconcile.Incident) (reconcile.TemplateSeen, bool) {
+	for _, t := range o.Templates {
 		if t.Provider == i.Provider && t.State == reconcile.TemplateActive && i.Blames(t.Name) {
 			return t, true
 		}
@@ -90,13 +92,13 @@ func (s *model) over(i *reconcile.Incident) (reconcile.TemplateSeen, bool) {
 }
 
 // nextForIncident is what a person does about the cause, then about the tasks.
-func (s *model) nextForIncident(i *reconcile.Incident) string {
-	if _, over := s.over(i); over {
+func nextForIncident(o *reconcile.Overview, i *reconcile.Incident) string {
+	if _, over := activeAgain(o, i); over {
 		return "The cause is over: retry the affected tasks."
 	}
-	for _, t := range s.Templates {
+	for _, t := range o.Templates {
 		if t.Provider == i.Provider && t.Name == i.Template && unusable(t.State) {
-			return s.nextForTemplate(i.Provider, i.Template) + " Then retry the affected tasks:"
+			return nextForTemplate(o, i.Provider, i.Template) + " Then retry the affected tasks:"
 		}
 	}
 	return "Fix the cause, then retry the affected tasks:"

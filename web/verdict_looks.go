@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func noSchema(s *model) (verdict, bool) {
 	return verdict{
-		Level: bad, Word: "Not set up",
+		Level: ui.Bad, Word: "Not set up",
 		Sentence: "The ledger has no schema yet: nothing is being kept in agreement.",
 		Next:     "Create it with:", Command: "sandkeeper migrate",
 	}, s.Fresh
@@ -20,7 +22,7 @@ func noSchema(s *model) (verdict, bool) {
 
 func neverRan(s *model) (verdict, bool) {
 	v := verdict{
-		Level: bad, Word: "Never ran",
+		Level: ui.Bad, Word: "Never ran",
 		Sentence: "No pass was ever complete: nothing is being kept in agreement.",
 		Next:     "Start “sandkeeper run”, or “sandkeeper once” by a CronJob. If it is started, read its log.",
 	}
@@ -31,9 +33,9 @@ func neverRan(s *model) (verdict, bool) {
 	age := s.Now.Sub(newest.BeganAt)
 	switch {
 	case newest.Error != "":
-		v.Sentence = "No pass was ever complete. The last one: " + sentence(text.Plain(newest.Error, mostHead))
+		v.Sentence = "No pass was ever complete. The last one: " + ui.Sentence(text.Plain(newest.Error, mostHead))
 	case newest.EndedAt.IsZero() && age < overdue(0):
-		v.Level, v.Word, v.Next = busy, "Starting", ""
+		v.Level, v.Word, v.Next = ui.Busy, "Starting", ""
 		v.Sentence = fmt.Sprintf("The first pass began %s ago.", text.Coarse(age))
 	}
 	return v, s.fresh.Never
@@ -41,14 +43,14 @@ func neverRan(s *model) (verdict, bool) {
 
 func stale(s *model) (verdict, bool) {
 	v := verdict{
-		Level: bad, Word: "Not running",
+		Level: ui.Bad, Word: "Not running",
 		Sentence: fmt.Sprintf("No complete pass for %s: nothing is being kept in agreement.", text.Coarse(s.fresh.Age)),
 		Next: "Make sure that “sandkeeper run”, or the CronJob of “sandkeeper once”, still runs. " +
 			"If it does, read its log.",
 	}
 	switch {
 	case s.fresh.ahead():
-		v.Word, v.Sentence = "Clock set back", sentence(capital(s.fresh.String()))
+		v.Word, v.Sentence = "Clock set back", ui.Sentence(ui.Capital(s.fresh.String()))
 		v.Next = "Its age is unknown until the next complete pass. See below whether it comes."
 	case s.fresh.Full:
 		v.Word = "Full passes missing"
@@ -75,8 +77,8 @@ func incomplete(s *model) (verdict, bool) {
 		why = "it does not say why"
 	}
 	return verdict{
-		Level: bad, Word: "Not complete",
-		Sentence: fmt.Sprintf("The last %s pass was not complete: %s", p.Kind, sentence(why)),
+		Level: ui.Bad, Word: "Not complete",
+		Sentence: fmt.Sprintf("The last %s pass was not complete: %s", p.Kind, ui.Sentence(why)),
 	}, ok
 }
 
@@ -105,55 +107,56 @@ func tripped(s *model) (verdict, bool) {
 	}
 	b := s.Controls.Breakers[rules[0]]
 	v := verdict{
-		Level: warn, Word: "Circuit breaker open",
+		Level: ui.Warn, Word: "Circuit breaker open",
 		Sentence: fmt.Sprintf("%s wants to act on %s at once, more than its limit.",
-			capital(text.Plain(b.Rule, mostName)), count(len(b.Subjects), "subject")),
-		Next: "Nothing of it is done. Review the list, then release it.", Link: link{"Review the list", "stops"},
+			ui.Capital(ui.Name(b.Rule)), ui.Count(len(b.Subjects), "subject")),
+		Next: "Nothing of it is done. Review the list, then release it.",
+		Link: ui.Link{Text: "Review the list", Href: "stops"},
 	}
 	if len(rules) > 1 {
-		v.Sentence += fmt.Sprintf(" %s more.", capital(count(len(rules)-1, "breaker")))
+		v.Sentence += fmt.Sprintf(" %s more.", ui.Capital(ui.Count(len(rules)-1, "breaker")))
 	}
 	return v, true
 }
 
 func releaseCommand(b reconcile.Breaker) string {
-	return command("sandkeeper release %s --hash %s", b.Rule, b.Hash)
+	return ui.Command("sandkeeper release %s --hash %s", b.Rule, b.Hash)
 }
 
 func repairing(s *model) (verdict, bool) {
-	n := s.awake()
+	n := s.steps.awake()
 	return verdict{
-		Level: busy, Word: "Repairing",
-		Sentence: fmt.Sprintf("%s %s under way.", capital(count(n, "repair step")), verb(n, "is", "are")),
+		Level: ui.Busy, Word: "Repairing",
+		Sentence: fmt.Sprintf("%s %s under way.", ui.Capital(ui.Count(n, "repair step")), ui.Verb(n, "is", "are")),
 	}, n > 0
 }
 
 // settling are the due findings about which something was done since a pass saw them. The next pass looks whether they
 // are over.
 func settling(s *model) (verdict, bool) {
-	n := s.dueAnd(awaited)
+	n := s.findings.dueAnd(awaited)
 	return verdict{
-		Level: busy, Word: "Acted on",
-		Sentence: fmt.Sprintf("%s %s acted on; the next pass looks again. %s", capital(count(n, "finding")),
-			verb(n, "was", "were"), lastFullPass(s.Overview)),
+		Level: ui.Busy, Word: "Acted on",
+		Sentence: fmt.Sprintf("%s %s acted on; the next pass looks again. %s", ui.Capital(ui.Count(n, "finding")),
+			ui.Verb(n, "was", "were"), lastFullPass(s.Overview)),
 	}, n > 0
 }
 
 // resting are the due findings whose sandboxes are in quarantine: they stop costing, can come back, and nothing is to
 // be done until their time is over.
 func resting(s *model) (verdict, bool) {
-	n := s.dueAnd(underWay)
+	n := s.findings.dueAnd(underWay)
 	return verdict{
-		Level: well, Word: "In quarantine",
+		Level: ui.Well, Word: "In quarantine",
 		Sentence: fmt.Sprintf("Nothing else is due. What is wrong with %s is in quarantine, and can be brought back. %s",
-			count(n, "finding"), lastFullPass(s.Overview)),
+			ui.Count(n, "finding"), lastFullPass(s.Overview)),
 	}, n > 0
 }
 
 // dueAnd is how many findings are due and in this state.
-func (s *model) dueAnd(in state) (n int) {
+func (s *findings) dueAnd(in state) (n int) {
 	for i := range s.Findings {
-		n += truth(s.Findings[i].Due && s.stateOf(&s.Findings[i]) == in)
+		n += truth(s.Findings[i].Due && s.states.of(&s.Findings[i]) == in)
 	}
 	return n
 }
@@ -162,8 +165,8 @@ func (s *model) dueAnd(in state) (n int) {
 func watching(s *model) (verdict, bool) {
 	n := total(s.FindingsOpen)
 	return verdict{
-		Level: well, Word: "Watching",
-		Sentence: fmt.Sprintf("Nothing is due. %s %s being watched. %s", capital(count(n, "suspicion")),
-			verb(n, "is", "are"), lastFullPass(s.Overview)),
+		Level: ui.Well, Word: "Watching",
+		Sentence: fmt.Sprintf("Nothing is due. %s %s being watched. %s", ui.Capital(ui.Count(n, "suspicion")),
+			ui.Verb(n, "is", "are"), lastFullPass(s.Overview)),
 	}, n > 0
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/web/ui"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -15,7 +17,7 @@ import (
 // process only shows.
 func process() Process { return Process{Version: "v1.2.3", Policy: webtest.Policy()} }
 
-func sceneOf(o reconcile.Overview) *model { return newScene(&o, webtest.Policy()) }
+func sceneOf(o reconcile.Overview) *model { return newScene(&o, webtest.Policy(), nil) }
 
 func TestStateOfFinding(t *testing.T) {
 	finding := reconcile.Finding{Rule: "orphan", Subject: "sandbox:daytona/sb-1", Provider: "daytona", Sandbox: "sb-1", Task: "7", Due: true}
@@ -46,7 +48,7 @@ func TestStateOfFinding(t *testing.T) {
 				c.finding(&f.Finding)
 			}
 			s := sceneOf(reconcile.Overview{Now: webtest.Noon, Open: c.open, Recent: c.recent})
-			if got := s.stateOf(&f); got != c.want {
+			if got := s.states.of(&f); got != c.want {
 				t.Errorf("stateOf = %s, want %s", got, c.want)
 			}
 		})
@@ -57,29 +59,29 @@ func TestOutcomeWords(t *testing.T) {
 	cases := map[string]struct {
 		a    reconcile.Action
 		want string
-		how  level
+		how  ui.Level
 	}{
-		"planned":        {reconcile.Action{Outcome: reconcile.OutcomePending}, "planned, not begun", busy},
-		"claimed":        {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon.Add(1)}, "being done by a", busy},
-		"claim ran out":  {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon, Attempts: 1}, "tried once, again at once", busy},
-		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: webtest.Noon.Add(4 * time.Second)}, "tried 3 times, again in 4s", busy},
-		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(119 * time.Second)}, "accepted by the provider 1m59s ago, not confirmed yet", busy},
-		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(2 * time.Minute)}, "accepted by the provider 2m ago, not confirmed yet", warn},
-		"confirmed":      {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ActedAt: webtest.Ago(1200 * time.Millisecond), ClosedAt: webtest.Noon}, "confirmed gone 1s after the request", well},
-		"gone before":    {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ClosedAt: webtest.Noon}, "confirmed gone, it was gone already", well},
-		"stopped":        {reconcile.Action{Step: reconcile.StepQuarantine, Outcome: reconcile.OutcomeDone}, "stopped, and can come back", well},
-		"brought back":   {reconcile.Action{Step: reconcile.StepResume, Outcome: reconcile.OutcomeDone}, "it is back", well},
-		"put back":       {reconcile.Action{Step: reconcile.StepRestore, Outcome: reconcile.OutcomeDone}, "the row is as it was", well},
-		"activated":      {reconcile.Action{Step: reconcile.StepActivate, Outcome: reconcile.OutcomeConfirmed}, "usable again", well},
-		"written":        {reconcile.Action{Outcome: reconcile.OutcomeDone}, "task marked failed", well},
-		"withdrawn":      {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn}, "withdrawn: looked again, and it no longer held", calm},
-		"taken back":     {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn, Detail: "by ana: it is mine"}, "withdrawn by ana: it is mine", calm},
-		"given up":       {reconcile.Action{Outcome: reconcile.OutcomeFailed}, "given up", bad},
-		"of a later day": {reconcile.Action{Outcome: "quarantined\u202e"}, "quarantined", warn},
+		"planned":        {reconcile.Action{Outcome: reconcile.OutcomePending}, "planned, not begun", ui.Busy},
+		"claimed":        {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon.Add(1)}, "being done by a", ui.Busy},
+		"claim ran out":  {reconcile.Action{Outcome: reconcile.OutcomePending, ClaimedBy: "a", ClaimEnds: webtest.Noon, Attempts: 1}, "tried once, again at once", ui.Busy},
+		"waits":          {reconcile.Action{Outcome: reconcile.OutcomePending, Attempts: 3, NextAttempt: webtest.Noon.Add(4 * time.Second)}, "tried 3 times, again in 4s", ui.Busy},
+		"accepted":       {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(119 * time.Second)}, "accepted by the provider 1m59s ago, not confirmed yet", ui.Busy},
+		"accepted long":  {reconcile.Action{Outcome: reconcile.OutcomeAccepted, ActedAt: webtest.Ago(2 * time.Minute)}, "accepted by the provider 2m ago, not confirmed yet", ui.Warn},
+		"confirmed":      {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ActedAt: webtest.Ago(1200 * time.Millisecond), ClosedAt: webtest.Noon}, "confirmed gone 1s after the request", ui.Well},
+		"gone before":    {reconcile.Action{Step: reconcile.StepTerminate, Outcome: reconcile.OutcomeConfirmed, ClosedAt: webtest.Noon}, "confirmed gone, it was gone already", ui.Well},
+		"stopped":        {reconcile.Action{Step: reconcile.StepQuarantine, Outcome: reconcile.OutcomeDone}, "stopped, and can come back", ui.Well},
+		"brought back":   {reconcile.Action{Step: reconcile.StepResume, Outcome: reconcile.OutcomeDone}, "it is back", ui.Well},
+		"put back":       {reconcile.Action{Step: reconcile.StepRestore, Outcome: reconcile.OutcomeDone}, "the row is as it was", ui.Well},
+		"activated":      {reconcile.Action{Step: reconcile.StepActivate, Outcome: reconcile.OutcomeConfirmed}, "usable again", ui.Well},
+		"written":        {reconcile.Action{Outcome: reconcile.OutcomeDone}, "task marked failed", ui.Well},
+		"withdrawn":      {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn}, "withdrawn: looked again, and it no longer held", ui.Calm},
+		"taken back":     {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn, Detail: "by ana: it is mine"}, "withdrawn by ana: it is mine", ui.Calm},
+		"given up":       {reconcile.Action{Outcome: reconcile.OutcomeFailed}, "given up", ui.Bad},
+		"of a later day": {reconcile.Action{Outcome: "quarantined\u202e"}, "quarantined", ui.Warn},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			how, got := sceneOf(reconcile.Overview{Now: webtest.Noon}).outcome(&c.a)
+			how, got := sceneOf(reconcile.Overview{Now: webtest.Noon}).steps.outcome(&c.a)
 			if got != c.want || how != c.how {
 				t.Errorf("outcome = %s %q, want %s %q", how, got, c.how, c.want)
 			}
@@ -95,11 +97,11 @@ func TestDetails(t *testing.T) {
 		"two lines":           {"a\n b", "", "a\n b"},
 		"as long as fits":     {strings.Repeat("a", 200), strings.Repeat("a", 200), ""},
 		"longer":              {strings.Repeat("a", 201), "", strings.Repeat("a", 201)},
-		"a whole log":         {strings.Repeat("line\n", 900), "", strings.Repeat("line\n", 800)[:mostBlock-1] + "…"},
+		"a whole log":         {strings.Repeat("line\n", 900), "", strings.Repeat("line\n", 800)[:ui.MostBlock-1] + "…"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := sceneOf(reconcile.Overview{Now: webtest.Noon}).action(&reconcile.Action{Detail: c.detail})
+			got := sceneOf(reconcile.Overview{Now: webtest.Noon}).steps.action(&reconcile.Action{Detail: c.detail})
 			if got.Detail != c.line || got.Block != c.block {
 				t.Errorf("detail %q, block %q; want %q, %q", got.Detail, got.Block, c.line, c.block)
 			}
@@ -108,7 +110,7 @@ func TestDetails(t *testing.T) {
 }
 
 func TestHeldGroups(t *testing.T) {
-	got := sceneOf(webtest.Worlds()["held"].Overview).heldGroups()
+	got := heldGroups(new(webtest.Worlds()["held"].Overview))
 	want := []heldGroup{
 		{By: "observe", Count: "2 findings", Subjects: []string{"orphan: sandbox daytona/sb-3", "orphan: sandbox daytona/sb-4"}},
 		{By: "budget: per_pass 20", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-2"}},
@@ -118,7 +120,7 @@ func TestHeldGroups(t *testing.T) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(heldGroup{}, "Key", "Means"), cmpopts.IgnoreUnexported(heldGroup{})); diff != "" {
 		t.Errorf("heldGroups (-want +got):\n%s", diff)
 	}
-	many := sceneOf(webtest.Many()).heldGroups()
+	many := heldGroups(new(webtest.Many()))
 	if len(many) != 1 || many[0].Count != "300 findings" || len(many[0].Subjects) != mostSubjects || many[0].More != "And 280 more." {
 		t.Errorf("of 300 findings: %+v", many)
 	}
@@ -153,7 +155,7 @@ func TestWishes(t *testing.T) {
 		o.Controls.Holds = append(o.Controls.Holds, reconcile.Hold{Target: "label:team=a b"})
 	})
 	var got []string
-	for _, w := range sceneOf(o).requests() {
+	for _, w := range requests(&o) {
 		got = append(got, strings.Join([]string{w.What, w.Author, w.Why, w.Until.Text, w.Command}, " | "))
 	}
 	want := []string{
@@ -179,7 +181,7 @@ func TestModes(t *testing.T) {
 	}
 	s.Controls.Modes = map[string]reconcile.Mode{"duplicate": reconcile.Observe, "errored": reconcile.Observe}
 	want := []modeLine{{"enforce", "orphan (25 % of subjects)"}, {"observe", "duplicate (lowered by an operator), errored"}}
-	if diff := cmp.Diff(want, s.modeLines()); diff != "" {
+	if diff := cmp.Diff(want, s.rules.modeLines()); diff != "" {
 		t.Errorf("modeLines (-want +got):\n%s", diff)
 	}
 }
@@ -229,8 +231,8 @@ func TestFindingsInOrder(t *testing.T) {
 	o.Findings[0].Due = false
 	s := sceneOf(o)
 	var got []string
-	for _, f := range s.sortedFindings() {
-		got = append(got, string(s.stateOf(f))+" "+subjectWords(f.Subject))
+	for _, f := range s.findings.sorted() {
+		got = append(got, string(s.states.of(f))+" "+subjectWords(f.Subject))
 	}
 	want := []string{
 		"reported template daytona/ai-agent-dev-heavy", "held sandbox daytona/sb-1", "held sandbox daytona/sb-2",
@@ -251,26 +253,26 @@ func TestProofIsShown(t *testing.T) {
 		o.Findings = append(o.Findings, reconcile.FindingSeen{Finding: reconcile.Finding{Rule: "heartbeat-lost", Subject: task, Due: true,
 			FirstSeen: o.Now, LastSeen: o.Now, Reason: "silent", HeldBy: reconcile.HeldBy{{Kind: reconcile.HeldUnproven, Reason: line}}}})
 	}
-	v, ok := waiting(newScene(&o, webtest.Policy()))
+	v, ok := waiting(newScene(&o, webtest.Policy(), nil))
 	if !ok || v.Word != "Not proven" || !strings.Contains(v.Sentence, "2 findings would be repaired, but not proven on your history is heartbeat-lost") ||
 		!strings.HasPrefix(v.Command, "sandkeeper arm heartbeat-lost --unproven") {
 		t.Errorf("verdict %+v", v)
 	}
 	policy := webtest.Policy()
 	policy.Proof = reconcile.ProofPolicy{}
-	notes := notesOf(newScene(&o, policy), nil)
+	notes := notesOf(newScene(&o, policy, nil), nil)
 	if len(notes) != 1 || !strings.Contains(notes[0].Text, "proof: off") {
 		t.Errorf("notes %+v", notes)
 	}
 	o.Controls.Arms = map[string]reconcile.Arm{"orphan": {Attribution: reconcile.Attribution{Author: "ana", Reason: "looked at all"}, At: o.Now}}
-	s := newScene(&o, webtest.Policy())
-	if c := s.modeCell("orphan"); !strings.Contains(c.Sub, "armed unproven by ana: looked at all") {
+	s := newScene(&o, webtest.Policy(), nil)
+	if c := s.rules.modeCell("orphan"); !strings.Contains(c.Sub, "armed unproven by ana: looked at all") {
 		t.Errorf("mode of an armed rule: %+v", c)
 	}
-	if c := s.modeCell("duplicate"); !strings.Contains(c.Sub, "held: not proven") {
+	if c := s.rules.modeCell("duplicate"); !strings.Contains(c.Sub, "held: not proven") {
 		t.Errorf("mode of a rule that is not proven: %+v", c)
 	}
-	if r := s.requests(); len(r) != 1 || r[0].Command != "sandkeeper arm orphan --revoke --reason …" {
+	if r := requests(s.Overview); len(r) != 1 || r[0].Command != "sandkeeper arm orphan --revoke --reason …" {
 		t.Errorf("requests %+v", r)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func acknowledgeCommand(o *app.Options) *cobra.Command {
@@ -15,7 +16,7 @@ func acknowledgeCommand(o *app.Options) *cobra.Command {
 the record. Nothing is let go and nothing is done: "release incident:ID" and "affected ID" are what follows. Who says it
 last looks after it.`,
 		Example: `  sandkeeper acknowledge i-3k9f2 --reason "ticket 4711"`,
-		Args:    needs("INCIDENT"),
+		Args:    verb.Needs("INCIDENT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				return a.Acknowledge(cmd.Context(), args[0], &by.Request)

@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
@@ -37,12 +36,12 @@ the incidents.`,
 		Example: `  sandkeeper affected
   sandkeeper affected i-3k9f2
   sandkeeper affected i-3k9f2 -o sql > again.sql`,
-		Args: upTo(1),
+		Args: verb.UpTo(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAffected(cmd.Context(), o, form, args)
 		},
 	}
-	formFlag(c, &form, "", "form of the result: ids, json or sql (default ids; a list without an incident)",
+	verb.Form(c, &form, "", "form of the result: ids, json or sql (default ids; a list without an incident)",
 		"ids", "json", "sql")
 	return c
 }
@@ -64,69 +63,18 @@ func listIncidents(ctx context.Context, a *app.App, out io.Writer, form string) 
 	}
 	switch form {
 	case "json":
-		return console.PrintJSON(out, incidentsOf(all))
+		return console.PrintJSON(out, result.IncidentsOf(all))
 	case "sql":
-		return misused(errors.New("affected -o sql: say which incident; affected alone lists them"))
+		return verb.Misused(errors.New("affected -o sql: say which incident; affected alone lists them"))
 	}
 	var b bytes.Buffer
 	for i := range all {
-		incidentLine(&b, console.NewPaint(out), incidentOf(&all[i]))
+		result.IncidentLine(&b, console.NewPaint(out), result.IncidentOf(&all[i]))
 	}
 	if len(all) == 0 {
 		fmt.Fprintln(&b, "no incident is on record")
 	}
 	return console.Print(out, &b)
-}
-
-// incidentLine is one incident on one line, and its cause below it.
-func incidentLine(b *bytes.Buffer, p console.Paint, i incidentReport) {
-	state := p.Dim(i.State)
-	if i.State == "holds" {
-		state = p.Yellow(i.State)
-	}
-	where := strings.Join(nonEmpty(i.Provider, i.Template), " ")
-	fmt.Fprintf(b, "%s  %s  %s, %s, %s to %s, $%.2f", i.ID, state, console.Plural(i.Count, "failure"), i.Rule,
-		text.Time(i.FirstSeen), text.Time(i.LastSeen), i.Cost)
-	if where != "" {
-		fmt.Fprintf(b, ", at %s", text.Line(where))
-	}
-	fmt.Fprintf(b, "\n    %s\n", text.Line(firstText(i.Cause, i.Error, "no likely cause found")))
-}
-
-func nonEmpty(texts ...string) []string {
-	return slices.DeleteFunc(texts, func(t string) bool { return t == "" })
-}
-
-// A failedTask is one task that was failed or requeued under an incident.
-type failedTask struct {
-	Task     string    `json:"task"`
-	Provider string    `json:"provider,omitempty"`
-	Sandbox  string    `json:"sandbox,omitempty"`
-	Rule     string    `json:"rule"`
-	FailedAt time.Time `json:"failed_at"`
-	Reason   string    `json:"reason"`
-}
-
-// affectedOf are the tasks whose rows were written, each once, by its newest verdict.
-func affectedOf(verdicts []reconcile.Verdict) []failedTask {
-	out := []failedTask{}
-	at := map[string]int{}
-	for _, v := range verdicts {
-		if v.Task == "" || v.FailedAt.IsZero() {
-			continue
-		}
-		one := failedTask{v.Task, v.Provider, v.Sandbox, v.Rule, v.FailedAt.UTC(), v.Reason}
-		if i, known := at[v.Task]; known {
-			if out[i].FailedAt.Before(one.FailedAt) {
-				out[i] = one
-			}
-			continue
-		}
-		at[v.Task] = len(out)
-		out = append(out, one)
-	}
-	slices.SortStableFunc(out, func(a, b failedTask) int { return a.FailedAt.Compare(b.FailedAt) })
-	return out
 }
 
 func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id string) error {
@@ -138,14 +86,14 @@ func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id strin
 	if err != nil {
 		return err
 	}
-	found := affectedOf(verdicts)
+	found := result.AffectedOf(verdicts)
 	var b bytes.Buffer
 	switch form {
 	case "json":
 		return console.PrintJSON(out, struct {
-			Incident incidentReport `json:"incident"`
-			Affected []failedTask   `json:"affected"`
-		}{incidentOf(&incident), found})
+			Incident result.Incident     `json:"incident"`
+			Affected []result.FailedTask `json:"affected"`
+		}{result.IncidentOf(&incident), found})
 	case "sql":
 		if err := affectedSQL(a, &b, id, found); err != nil {
 			return err
@@ -160,7 +108,7 @@ func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id strin
 
 // affectedSQL prints what a person may run. Ids of tasks are in it, so a comment must not be
 // left by one: they stand in constants alone.
-func affectedSQL(a *app.App, b *bytes.Buffer, id string, found []failedTask) error {
+func affectedSQL(a *app.App, b *bytes.Buffer, id string, found []result.FailedTask) error {
 	if a.Config.Tasks.None {
 		return errors.New("affected -o sql: the config has no task table")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/alerts"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func alertsCommand(o *app.Options) *cobra.Command {
@@ -47,7 +48,7 @@ func alertsRulesCommand(o *app.Options, name, short string, rules func(alerts.Si
 metrics themselves. Where there is one, the alerts point at its page, dashboard and runbooks.`,
 		Example: fmt.Sprintf("  sandkeeper alerts %s > sandkeeper.yaml\n"+
 			"  sandkeeper alerts %[1]s --runbooks https://wiki.example/sandkeeper", name),
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(*cobra.Command, []string) error {
 			site, err := alertSite(o)
 			if err != nil {
@@ -82,7 +83,7 @@ func alertsTextCommand(o *app.Options, name, short string, text func(alerts.Site
 	return &cobra.Command{
 		Use:   name,
 		Short: short,
-		Args:  needs(),
+		Args:  verb.Needs(),
 		RunE: func(*cobra.Command, []string) error {
 			site, err := alertSite(o)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -22,7 +23,7 @@ it was held. Arm lets one act all the same, by name and with a reason, until it 
 "sandkeeper check", "report" and the page say of each rule whether and by what it is proven.`,
 		Example: `  sandkeeper arm orphan --unproven --reason "looked at all 12 of them"
   sandkeeper arm orphan --revoke --reason "one was in use"`,
-		Args: needs("RULE"),
+		Args: verb.Needs("RULE"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp
@@ -34,7 +35,7 @@ it was held. Arm lets one act all the same, by name and with a reason, until it 
 			case !slices.Contains(reconcile.RuleNames, args[0]):
 				return usage(app.UnknownRule(args[0]))
 			case unproven == revoke:
-				return misused(errors.New("say --unproven to let the rule act, or --revoke to take that back"))
+				return verb.Misused(errors.New("say --unproven to let the rule act, or --revoke to take that back"))
 			}
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				if revoke {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
 )
@@ -38,7 +39,7 @@ a role that only reads.
 Exit code 1: the record is broken; the first line that is wrong is named.`,
 		Example: `  sandkeeper audit verify
   sandkeeper audit verify --head 4711:5f0c…`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) { return auditVerify(cmd.Context(), a, head) })
 		},

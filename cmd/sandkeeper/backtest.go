@@ -14,6 +14,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -29,24 +31,24 @@ type pastFlags struct {
 }
 
 func (f *pastFlags) add(c *cobra.Command, forms ...string) {
-	spanFlag(c, &f.since, "since", 30*day, "how far back to look")
+	verb.Span(c, &f.since, "since", 30*verb.Day, "how far back to look")
 	c.Flags().IntVar(&f.share, "share", 50, "percent of the time in which the task database may be kept at work")
 	c.Flags().StringSliceVar(&f.rules, "rule", nil, "only this rule; may be given more than once")
 	names := cobra.FixedCompletions(reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp)
 	_ = c.RegisterFlagCompletionFunc("rule", names)
 	last := len(forms) - 1
-	formFlag(c, &f.form, "text", "form of the result: "+strings.Join(forms[:last], ", ")+" or "+forms[last], forms...)
+	verb.Form(c, &f.form, "text", "form of the result: "+strings.Join(forms[:last], ", ")+" or "+forms[last], forms...)
 }
 
 // wrong is what cannot be asked for.
 func (f *pastFlags) wrong() error {
 	for _, name := range f.rules {
 		if !slices.Contains(reconcile.RuleNames, name) {
-			return misused(fmt.Errorf("--rule %s: %s", name, text.Unknown(name, reconcile.RuleNames)))
+			return verb.Misused(fmt.Errorf("--rule %s: %s", name, text.Unknown(name, reconcile.RuleNames)))
 		}
 	}
 	if f.share < 1 || f.share > 100 {
-		return misused(fmt.Errorf("--share %d: it is a percentage, from 1 to 100", f.share))
+		return verb.Misused(fmt.Errorf("--share %d: it is a percentage, from 1 to 100", f.share))
 	}
 	return nil
 }
@@ -68,7 +70,7 @@ transactions, and leaves the task database alone for a part of the time.`,
 		Example: `  sandkeeper backtest
   sandkeeper backtest --since 90d --rule heartbeat-lost
   sandkeeper backtest -o svg > backtest.svg`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runBacktest(cmd.Context(), o, f)
 		},
@@ -84,24 +86,15 @@ func runBacktest(ctx context.Context, o *app.Options, f *pastFlags) error {
 	}
 	switch f.form {
 	case "json":
-		return console.PrintJSON(o.Out, backtestReportOf(p))
+		return console.PrintJSON(o.Out, result.BacktestOf(p))
 	case "svg":
-		return backtestSVG(o.Out, p.results)
+		return result.DrawBacktest(o.Out, p.Results)
 	}
-	return backtestText(o.Out, p)
-}
-
-// A past is what the history came to.
-type past struct {
-	asOf, since   time.Time
-	tasks, events int
-	leftOut       int
-	price         float64 // USD of a sandbox for an hour
-	results       []backtest.Result
+	return result.PrintBacktest(o.Out, p)
 }
 
 // readPast reads the history and plays it to the rules.
-func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) {
+func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*result.Past, error) {
 	if err := f.wrong(); err != nil {
 		return nil, err
 	}
@@ -114,10 +107,10 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 	a := o.With(c)
 	defer a.Close()
 	policy := c.Policy()
-	out := &past{asOf: time.Now().UTC()}
+	out := &result.Past{AsOf: time.Now().UTC()}
 	for _, provider := range policy.Providers {
 		_, most := provider.PriceRange() // a history does not know the templates
-		out.price = max(out.price, most)
+		out.Price = max(out.Price, most)
 	}
 	if err := a.OpenTasks(ctx); err != nil {
 		return nil, err
@@ -125,7 +118,7 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 	// The ledger may be away: then only the history tells, by the thresholds of the config.
 	ledger := a.OpenLedger(ctx)
 	show := newPastShown(a, o.Err)
-	replay, err := out.play(ctx, show, f, inForce(ctx, a))
+	replay, err := show.play(ctx, out, f, a.InForce(ctx))
 	show.End()
 	if err != nil {
 		return nil, err
@@ -134,28 +127,28 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*past, error) 
 	if err != nil {
 		fmt.Fprintln(o.Err, "warning: the ledger cannot be asked, so only the history tells:", console.Lines(err.Error()))
 	}
-	out.results = replay.Results(seen, f.rules...)
+	out.Results = replay.Results(seen, f.rules...)
 	return out, nil
 }
 
 // play reads the task database's history.
-func (p *past) play(
-	ctx context.Context, show *pastShown, f *pastFlags, policy *reconcile.Policy,
+func (r *pastShown) play(
+	ctx context.Context, p *result.Past, f *pastFlags, policy *reconcile.Policy,
 ) (*backtest.Replay, error) {
-	a := show.a
+	a := r.a
 	if a.Tasks == nil {
-		p.since = p.asOf.Add(-f.since)
-		return backtest.New(policy, p.since, p.asOf, f.rules...), nil
+		p.Since = p.AsOf.Add(-f.since)
+		return backtest.New(policy, p.Since, p.AsOf, f.rules...), nil
 	}
 	clock, err := a.Tasks.Clock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.asOf, p.since = clock.Now.UTC(), clock.Now.Add(-f.since).UTC()
-	replay := backtest.New(policy, p.since, p.asOf, f.rules...)
-	ask := tasks.HistoryRead{Since: p.since, Share: float64(f.share) / 100, Seen: show.seen}
+	p.AsOf, p.Since = clock.Now.UTC(), clock.Now.Add(-f.since).UTC()
+	replay := backtest.New(policy, p.Since, p.AsOf, f.rules...)
+	ask := tasks.HistoryRead{Since: p.Since, Share: float64(f.share) / 100, Seen: r.seen}
 	err = a.Tasks.History(ctx, ask, replay.Add)
-	p.tasks, p.events, p.leftOut = replay.Tasks, replay.Events, show.last.LeftOut
+	p.Tasks, p.Events, p.LeftOut = replay.Tasks, replay.Events, r.last.LeftOut
 	return replay, err
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
 
@@ -36,13 +37,13 @@ func BenchmarkBacktest(b *testing.B) {
 	for _, share := range []int{100, 50} {
 		began := time.Now()
 		most := watchHeap()
-		p, err := readPast(context.Background(), o, &pastFlags{since: 30 * day, share: share})
+		p, err := readPast(context.Background(), o, &pastFlags{since: 30 * verb.Day, share: share})
 		heap := most()
-		check(b, err)
+		must(b, err)
 		took := time.Since(began)
 		fmt.Printf("backtest of %s finished tasks and %s events, --share %d: %s, peak heap %d MB, %.0f events a second\n",
-			thousands(p.tasks), thousands(p.events), share, took.Round(time.Second), heap>>20, float64(p.events)/took.Seconds())
-		b.ReportMetric(float64(p.events)/took.Seconds(), fmt.Sprintf("events/s-%d", share))
+			thousands(p.Tasks), thousands(p.Events), share, took.Round(time.Second), heap>>20, float64(p.Events)/took.Seconds())
+		b.ReportMetric(float64(p.Events)/took.Seconds(), fmt.Sprintf("events/s-%d", share))
 	}
 }
 
@@ -53,7 +54,7 @@ func newBenchPast(b *testing.B, tasks int) *app.Options {
 	ctx := context.Background()
 	dsn := pgtest.Database(b)
 	db, err := pgx.Connect(ctx, dsn)
-	check(b, err)
+	must(b, err)
 	b.Cleanup(func() { db.Close(ctx) })
 	exec(b, db, pgtest.OmoiOS+pgtest.OmoiOSProgram)
 	exec(b, db, `INSERT INTO program.tasks (id, status, sandbox_id, created_at, started_at, completed_at, updated_at)
@@ -68,7 +69,7 @@ func newBenchPast(b *testing.B, tasks int) *app.Options {
 	file := filepath.Join(b.TempDir(), "sandkeeper.yaml")
 	text := fmt.Sprintf("installation: bench\ndatabase: %q\ntasks: {preset: omoios}\nproviders: "+
 		"[{name: daytona, kind: daytona, token: key, owns: {labels: {project: omoios}}, link: {task_label: task_id}}]\n", dsn)
-	check(b, os.WriteFile(file, []byte(text), 0o600))
+	must(b, os.WriteFile(file, []byte(text), 0o600))
 	return &app.Options{Stdio: console.Stdio{Out: io.Discard, Err: io.Discard}, ConfigFile: file}
 }
 

@@ -70,7 +70,7 @@ func newBenchWorld(b *testing.B) *benchWorld {
 	ctx := context.Background()
 	dsn := pgtest.Database(b)
 	db, err := pgx.Connect(ctx, dsn)
-	check(b, err)
+	must(b, err)
 	b.Cleanup(func() { db.Close(ctx) })
 	w := &benchWorld{db: db}
 	exec(b, db, pgtest.OmoiOS+pgtest.OmoiOSProgram)
@@ -83,9 +83,9 @@ func newBenchWorld(b *testing.B) *benchWorld {
 		FROM generate_series(1, $1) i, generate_series(1, 3) k`, benchTasks)
 	exec(b, db, "ANALYZE")
 	rows, err := db.Query(ctx, "SELECT id::text FROM tasks ORDER BY id")
-	check(b, err)
+	must(b, err)
 	w.ids, err = pgx.CollectRows(rows, pgx.RowTo[string])
-	check(b, err)
+	must(b, err)
 	server := httptest.NewServer(benchPages(w.ids))
 	b.Cleanup(server.Close)
 	w.url = server.URL
@@ -106,16 +106,16 @@ providers:
      rate: 100000/s, probe: off}
 rules: {heartbeat-lost: {after: 24h}}
 `, dsn, w.url)), func(string) (string, bool) { return "", false })
-	check(b, err)
+	must(b, err)
 	o := &app.Options{Stdio: console.Stdio{Out: io.Discard, Err: io.Discard}}
 	ctx := context.Background()
 	world, err := o.OpenLedger(ctx, c)
-	check(b, err)
+	must(b, err)
 	b.Cleanup(world.Close)
 	world.Log = slog.New(slog.DiscardHandler)
-	check(b, world.OpenTasks(ctx))
-	check(b, world.OpenProviders())
-	check(b, world.Ledger.Migrate(ctx))
+	must(b, world.OpenTasks(ctx))
+	must(b, world.OpenProviders())
+	must(b, world.Ledger.Migrate(ctx))
 	w.keeper = world.Keeper(nil)
 }
 
@@ -133,7 +133,7 @@ func (w *benchWorld) finish(b *testing.B) {
 // finished counts the rows of tasks that are over.
 func (w *benchWorld) finished(b *testing.B) (n int) {
 	b.Helper()
-	check(b, w.db.QueryRow(context.Background(), "SELECT count(*) FROM tasks WHERE status <> 'running'").Scan(&n))
+	must(b, w.db.QueryRow(context.Background(), "SELECT count(*) FROM tasks WHERE status <> 'running'").Scan(&n))
 	return n
 }
 
@@ -188,7 +188,7 @@ func median(all []time.Duration) time.Duration {
 func (w *benchWorld) pass(b *testing.B) {
 	b.Helper()
 	r, err := w.keeper.Once(context.Background(), reconcile.Full, time.Second)
-	check(b, err)
+	must(b, err)
 	if len(r.Plan.Steps) > 0 || !r.Complete || r.Plan.Kept != benchTasks {
 		b.Fatalf("pass over a healthy world: %d steps, complete %t, %d kept", len(r.Plan.Steps), r.Complete, r.Plan.Kept)
 	}
@@ -220,7 +220,7 @@ func (w *benchWorld) heap(b *testing.B) uint64 {
 func (w *benchWorld) bareRows(b *testing.B) {
 	b.Helper()
 	n, err := bare.Rows(context.Background(), w.db)
-	check(b, err)
+	must(b, err)
 	if n != benchTasks {
 		b.Fatalf("bare read got %d rows", n)
 	}
@@ -229,7 +229,7 @@ func (w *benchWorld) bareRows(b *testing.B) {
 func (w *benchWorld) barePages(b *testing.B) {
 	b.Helper()
 	n, err := bare.Pages(context.Background(), w.url)
-	check(b, err)
+	must(b, err)
 	if n != benchTasks {
 		b.Fatalf("bare listing got %d sandboxes", n)
 	}
@@ -282,7 +282,7 @@ func benchPageOf(ids []string, from int) []byte {
 	return text
 }
 
-func check(tb testing.TB, err error) {
+func must(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
 		tb.Fatal(err)
@@ -292,5 +292,5 @@ func check(tb testing.TB, err error) {
 func exec(tb testing.TB, db *pgx.Conn, sql string, args ...any) {
 	tb.Helper()
 	_, err := db.Exec(context.Background(), sql, args...)
-	check(tb, err)
+	must(tb, err)
 }

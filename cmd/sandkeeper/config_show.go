@@ -11,6 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -22,7 +23,7 @@ func configShowCommand(o *app.Options) *cobra.Command {
 		Long: `Show prints every value that is in force, as YAML, and behind it where it comes from: a line of the file,
 a variable of the environment, the preset, or the default. Secrets are hidden. It asks nobody.`,
 		Example: "  sandkeeper config show | grep -v default\n  sandkeeper config show -o json",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE: func(*cobra.Command, []string) error {
 			c, err := o.Load()
 			if err != nil {
@@ -36,7 +37,7 @@ a variable of the environment, the preset, or the default. Secrets are hidden. I
 			return console.Print(o.Out, &b)
 		},
 	}
-	formFlag(c, &output, "text", "form of the result: text or json", "text", "json")
+	verb.Form(c, &output, "text", "form of the result: text or json", "text", "json")
 	return c
 }
 

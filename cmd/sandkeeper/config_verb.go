@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func configCommand(o *app.Options) *cobra.Command {
@@ -29,7 +30,7 @@ language server takes it from a comment in the first line of the config:
 
   # yaml-language-server: $schema=sandkeeper.schema.json`,
 		Example: `  sandkeeper config schema > sandkeeper.schema.json`,
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(o.Out, config.Schema)
 			return err

@@ -210,7 +210,7 @@ func TestAgentuityRegionThatFails(t *testing.T) {
 		a.later(61*time.Second, ws...)
 		before := a.rows()
 		_, out, _ := a.run("once", "-o", "json", "--wait", "5s")
-		if !a.report(out).distrusts("listing:cloud") {
+		if !distrusts(a.report(out), "listing:cloud") {
 			t.Errorf("the listing is trusted without usw: %s", out)
 		}
 		a.untouched(before)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
 )
@@ -36,13 +37,13 @@ SELECT 'box-' || n, CASE WHEN k = 0 THEN 'agent.started' ELSE 'agent.heartbeat' 
 FROM told, generate_series(0, 20) AS k
 WHERE CASE WHEN n > 400 THEN k <= 4 WHEN n % 10 = 3 THEN k NOT IN (8, 9, 10) ELSE true END`
 
-func (a *arena) backtest(args ...string) map[string]backtestRule {
+func (a *arena) backtest(args ...string) map[string]result.BacktestRule {
 	a.Helper()
-	var got backtestReport
+	var got result.Backtest
 	if err := json.Unmarshal([]byte(a.must(append([]string{"backtest", "-o", "json"}, args...)...)), &got); err != nil {
 		a.Fatal(err)
 	}
-	out := map[string]backtestRule{}
+	out := map[string]result.BacktestRule{}
 	for _, r := range got.Rules {
 		if _, twice := out[r.Rule+" "+r.Class]; twice {
 			a.Errorf("two lines of %s, %s", r.Rule, r.Class)
@@ -126,7 +127,7 @@ func (a *arena) backtestWordsAndPicture() {
 		!strings.Contains(lines, "  heartbeat-lost: {after: 2m1s} # was 1m30s; 0.1 hours more of dead work\n") {
 		a.Errorf("tune --apply:\n%s", lines)
 	}
-	var tuned tuneReport
+	var tuned result.Tune
 	if err := json.Unmarshal([]byte(a.must("tune", "-o", "json", "--rule", "heartbeat-lost")), &tuned); err != nil || len(tuned.Rules) != 1 {
 		a.Fatalf("tune: %+v, %v", tuned, err)
 	}

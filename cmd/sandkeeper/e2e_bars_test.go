@@ -47,8 +47,8 @@ func TestBarsIdle(t *testing.T) {
 	cluster, err := pgtest.Launch(t.Context(), pgtest.Options{Settings: map[string]string{
 		"log_statement": "all", "log_line_prefix": "%a|", "log_parameter_max_length": "0",
 	}})
-	check(t, err)
-	t.Cleanup(func() { check(t, cluster.Stop()) })
+	must(t, err)
+	t.Cleanup(func() { must(t, cluster.Stop()) })
 	a.moveTo(cluster.DSN("postgres"))
 	a.manyAtWork(10_000)
 	text := strings.Replace(a.configText(), "probe: ", "# probe: ", 1) // as by default
@@ -112,9 +112,9 @@ func (a *arena) manyAtWork(n int) {
 func statements(t *testing.T, c *pgtest.Cluster) map[string]int {
 	t.Helper()
 	u, err := url.Parse(c.DSN("postgres"))
-	check(t, err)
+	must(t, err)
 	text, err := os.ReadFile(filepath.Join(u.Query().Get("host"), "log"))
-	check(t, err)
+	must(t, err)
 	out := map[string]int{}
 	said := regexp.MustCompile(`(?m)^sandkeeper\|LOG:  (?:statement|execute [^:]*): (.*(?:\n[^|\n]*$)?)`)
 	for _, m := range said.FindAllStringSubmatch(string(text), -1) {
@@ -127,12 +127,12 @@ func statements(t *testing.T, c *pgtest.Cluster) map[string]int {
 func (d *daemonChild) cpu() time.Duration {
 	d.a.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
-	check(d.a, err)
+	must(d.a, err)
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')'):]))
 	var ticks int64
 	for _, f := range fields[12:14] { // user and system
 		n, err := strconv.ParseInt(f, 10, 64)
-		check(d.a, err)
+		must(d.a, err)
 		ticks += n
 	}
 	return time.Duration(ticks) * 10 * time.Millisecond
@@ -142,11 +142,11 @@ func (d *daemonChild) cpu() time.Duration {
 func (d *daemonChild) peak() string {
 	d.a.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
-	check(d.a, err)
+	must(d.a, err)
 	_, rest, _ := strings.Cut(string(text), "VmHWM:")
 	kb, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	n, err := strconv.Atoi(kb)
-	check(d.a, err)
+	must(d.a, err)
 	return fmt.Sprintf("%d MB", n/1000)
 }
 

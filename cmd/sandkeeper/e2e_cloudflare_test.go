@@ -130,7 +130,7 @@ func TestCloudflareInTheDark(t *testing.T) {
 			for range 2 {
 				a.later(61*time.Second, ws...)
 				before = a.rows()
-				if r := a.doubting(); !r.distrusts("listing:daytona") {
+				if r := a.doubting(); !distrusts(r, "listing:daytona") {
 					t.Errorf("sources = %+v, want it not trusted, and why", r.Sources)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
@@ -200,7 +201,7 @@ func TestCodingAgentSetUp(t *testing.T) {
 	for _, id := range ids {
 		a.add(id, 0, 0, "status = 'processing'")
 	}
-	passes := func(n int, write []string, each func(report)) {
+	passes := func(n int, write []string, each func(result.Pass)) {
 		for range n {
 			a.touch(write...)
 			each(a.once(0))
@@ -215,21 +216,21 @@ func TestCodingAgentSetUp(t *testing.T) {
 			}
 		}
 	}
-	passes(17, ids[:3], func(r report) { // 14m10s
+	passes(17, ids[:3], func(r result.Pass) { // 14m10s
 		if len(r.Steps) > 0 || len(untrusted(r)) > 0 {
 			t.Fatalf("being set up: steps %+v, untrusted %v", r.Steps, untrusted(r))
 		}
 	})
-	passes(4, ids[:3], func(report) {})
+	passes(4, ids[:3], func(result.Pass) {})
 	failed("still")
-	passes(14, ids[1:3], func(report) {}) // 12m30s since the last line of a
+	passes(14, ids[1:3], func(result.Pass) {}) // 12m30s since the last line of a
 	failed("still")
-	passes(6, ids[1:3], func(report) {})
+	passes(6, ids[1:3], func(result.Pass) {})
 	failed("still", "a")
 }
 
 // untrusted are the sources that a pass did not trust.
-func untrusted(r report) (names []string) {
+func untrusted(r result.Pass) (names []string) {
 	for _, s := range r.Sources {
 		if !s.Trusted {
 			names = append(names, s.Name+": "+s.Reason)

@@ -4,13 +4,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // TestCronJobBesideTheDaemon: somebody leaves the CronJob of `once` running beside `run`,
 // or runs several of them. They take turns, and nothing is done twice.
 func TestCronJobBesideTheDaemon(t *testing.T) {
 	t.Parallel()
-	for name, verb := range map[string]string{"beside run": "run", "beside serve": "serve"} {
+	for name, called := range map[string]string{"beside run": "run", "beside serve": "serve"} {
 		t.Run(name, func(t *testing.T) {
 			a := newArena(t, settings{})
 			au := a.audited(seedOf(t), nil)
@@ -19,21 +21,21 @@ func TestCronJobBesideTheDaemon(t *testing.T) {
 			au.p.every = 600 * time.Millisecond
 			defer au.p.start()()
 			au.faults()
-			d := a.daemon(verb)
+			d := a.daemon(called)
 			stop := a.cronJobs(2)
 			a.pass(*replicasFor)
 			au.settled()
 			for _, code := range stop() {
-				if code != 0 && code != 1 && code != notTrusted { // 1: somebody else was in a pass for too long
+				if code != 0 && code != 1 && code != verb.NotTrusted { // 1: somebody else was in a pass for too long
 					t.Errorf("a run of once ended with exit code %d", code)
 				}
 			}
-			if verb == "serve" {
+			if called == "serve" {
 				au.shownBy(d)
 			}
 			au.stop(d)
 			au.audit()
-			au.bothWorked(verb)
+			au.bothWorked(called)
 		})
 	}
 }

@@ -143,7 +143,7 @@ func TestE2BListingFails(t *testing.T) {
 			before := a.rows()
 			a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: fault.Effect, Status: fault.Status,
 				ContentType: fault.ContentType, Body: fault.Body})
-			if r := a.doubting(); !r.distrusts("listing:cloud") {
+			if r := a.doubting(); !distrusts(r, "listing:cloud") {
 				t.Errorf("sources = %+v, want the listing distrusted", r.Sources)
 			}
 			a.untouched(before)

@@ -3,6 +3,8 @@ package main
 import (
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // TestEventPipelineDownAndBack: everybody falls silent at once, some workers a little
@@ -21,7 +23,7 @@ func TestEventPipelineDownAndBack(t *testing.T) {
 		a.later(10 * time.Second)
 		code, out, errs := a.run("once", "-o", "text", "--wait", "5s")
 		a.keeps(ws)
-		if t.Failed() || code != 0 && code != notTrusted {
+		if t.Failed() || code != 0 && code != verb.NotTrusted {
 			t.Fatalf("step %d: %d\n%s%s", step, code, out, errs)
 		}
 	}

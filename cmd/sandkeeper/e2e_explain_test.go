@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // explained is what explain says of an id, as JSON.
-func (a *arena) explained(id string) explanation {
+func (a *arena) explained(id string) result.Explanation {
 	a.Helper()
-	var e explanation
+	var e result.Explanation
 	if err := json.Unmarshal([]byte(a.must("explain", id, "-o", "json")), &e); err != nil {
 		a.Fatalf("explain %s is no JSON: %v", id, err)
 	}
@@ -39,14 +40,14 @@ func TestExplainTellsTheStory(t *testing.T) {
 	if len(e.Logs) != 1 || !strings.Contains(e.Logs[0].Text, "cannot reach the model") {
 		t.Errorf("saved logs = %+v, want the sandbox's last words", e.Logs)
 	}
-	if !slices.IsSortedFunc(e.Moments, func(a, b moment) int { return a.At.Compare(b.At) }) {
+	if !slices.IsSortedFunc(e.Moments, func(a, b result.Moment) int { return a.At.Compare(b.At) }) {
 		t.Errorf("moments are not in the order of time: %+v", e.Moments)
 	}
 	sources := map[string]bool{}
 	for _, m := range e.Moments {
 		sources[m.Source] = true
 	}
-	for _, want := range []string{byTasks, byLedger} {
+	for _, want := range []string{result.ByTasks, result.ByLedger} {
 		if !sources[want] {
 			t.Errorf("no moment by %s in %+v", want, e.Moments)
 		}
@@ -87,8 +88,8 @@ func TestExplainOfAHealthyOne(t *testing.T) {
 			t.Fatalf("no answer of rule %s in %+v", name, e.Answers)
 		}
 	}
-	events := slices.ContainsFunc(e.Moments, func(m moment) bool { return m.Source == byEvents })
-	cloud := slices.ContainsFunc(e.Moments, func(m moment) bool { return m.Source == "daytona" })
+	events := slices.ContainsFunc(e.Moments, func(m result.Moment) bool { return m.Source == result.ByEvents })
+	cloud := slices.ContainsFunc(e.Moments, func(m result.Moment) bool { return m.Source == "daytona" })
 	if !events || !cloud {
 		t.Errorf("the worker's events: %t, the provider's word: %t, in %+v", events, cloud, e.Moments)
 	}

@@ -123,7 +123,7 @@ func TestGenericListingFails(t *testing.T) {
 			before := a.rows()
 			fault.On = simulated.List
 			a.cloud.Inject(fault)
-			if r := a.doubting(); !r.distrusts("listing:boxyard") {
+			if r := a.doubting(); !distrusts(r, "listing:boxyard") {
 				t.Errorf("sources = %+v, want the listing distrusted", r.Sources)
 			}
 			a.untouched(before)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -38,7 +39,7 @@ func TestHoldOfWhatIsNotThere(t *testing.T) {
 		code, out, errs := a.run("hold", arg, "--reason", "x")
 		refused := strings.Contains(want, "nothing that can be held")
 		switch {
-		case refused && (code != wrongUsage || out != ""), !refused && (code != 0 || !strings.HasPrefix(out, "holding ")):
+		case refused && (code != verb.WrongUsage || out != ""), !refused && (code != 0 || !strings.HasPrefix(out, "holding ")):
 			t.Errorf("hold %s: exit code %d:\n%s%s", arg, code, out, errs)
 		case want == "" && errs != "", want != "" && !strings.Contains(errs, want), strings.Count(errs, "\n") > 1:
 			t.Errorf("hold %s says %q, want one line with %q", arg, errs, want)
@@ -99,14 +100,14 @@ func TestHoldOfProvider(t *testing.T) {
 		"sandbox:":        "is nothing that can be held",
 		"rule:orphan":     "is nothing that can be held",
 	} {
-		if code, out, errs := a.run("hold", arg); code != wrongUsage || !strings.Contains(errs, want) || out != "" {
-			t.Errorf("hold %q: exit code %d, want %d and %q:\n%s%s", arg, code, wrongUsage, want, out, errs)
+		if code, out, errs := a.run("hold", arg); code != verb.WrongUsage || !strings.Contains(errs, want) || out != "" {
+			t.Errorf("hold %q: exit code %d, want %d and %q:\n%s%s", arg, code, verb.WrongUsage, want, out, errs)
 		}
 	}
 	if n := a.count("SELECT count(*) FROM sandkeeper.holds"); n != 0 {
 		t.Errorf("%d holds are recorded, want none", n)
 	}
-	if code, _, errs := a.run("pause", "provider:daytna"); code != wrongUsage || !strings.Contains(errs, `did you mean "daytona"?`) {
+	if code, _, errs := a.run("pause", "provider:daytna"); code != verb.WrongUsage || !strings.Contains(errs, `did you mean "daytona"?`) {
 		t.Errorf("pause of such a provider: exit code %d: %s", code, errs)
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // TestIncidentFromFirstFailureToRunningAgain: many failures with one cause are one incident;
@@ -52,9 +55,9 @@ func TestIncidentFromFirstFailureToRunningAgain(t *testing.T) {
 }
 
 // incidents are those on record, as JSON has them.
-func (a *arena) incidents() []incidentReport {
+func (a *arena) incidents() []result.Incident {
 	a.Helper()
-	var all []incidentReport
+	var all []result.Incident
 	if err := json.Unmarshal([]byte(a.must("affected", "-o", "json")), &all); err != nil {
 		a.Fatal(err)
 	}
@@ -102,11 +105,11 @@ func TestReportAndArmingAgain(t *testing.T) {
 	a.once(0)
 	a.later(30*time.Second, ws...)
 	a.once(0)
-	var r rulesReport
+	var r result.Rules
 	if err := json.Unmarshal([]byte(a.must("report", "-o", "json", "--since", "1d")), &r); err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(r.Rules, func(l ruleReport) bool { return l.Rule == "assigned-stale" })
+	i := slices.IndexFunc(r.Rules, func(l result.Rule) bool { return l.Rule == "assigned-stale" })
 	if i < 0 || r.Rules[i].Verdicts != 1 || r.Rules[i].Acted != 0 || !strings.Contains(r.Rules[i].Advice, "too little to say") {
 		t.Errorf("report = %+v, want one verdict of assigned-stale that nobody acted on", r.Rules)
 	}
@@ -117,7 +120,7 @@ func TestReportAndArmingAgain(t *testing.T) {
 	if said := a.must("mode", "assigned-stale", "clear"); !strings.Contains(said, "follows the config again: observe") {
 		t.Errorf("clear says %q", said)
 	}
-	if code, _, errs := a.run("report", "--since", "never"); code != wrongUsage || !strings.Contains(errs, "--since never") {
+	if code, _, errs := a.run("report", "--since", "never"); code != verb.WrongUsage || !strings.Contains(errs, "--since never") {
 		t.Errorf("a wrong time: exit code %d, %s", code, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/store/tasks/propose"
 )
 
@@ -72,13 +73,31 @@ func TestInitRefuses(t *testing.T) {
 		"init --provider docker --installation A_B --database x --output -": "is not a name",
 	} {
 		code, out, errs := called(t, line)
-		if code != wrongUsage || out != "" || !strings.Contains(errs, want) {
+		if code != verb.WrongUsage || out != "" || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit code %d\n%s%s", line, code, out, errs)
 		}
 	}
 	if code, _, errs := called(t, "init --provider docker --output - --database postgres://nobody@127.0.0.1:1/x"); code != 1 ||
 		!strings.Contains(errs, "127.0.0.1") {
 		t.Errorf("a database that is not there: exit code %d\n%s", code, errs)
+	}
+}
+
+// TestInitOfPlatforms: what a platform is known for is proposed, at a kind that can have it, and else what any may have.
+func TestInitOfPlatforms(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ preset, kind, want string }{
+		"its own labels":             {"omoios", "daytona", "link: {task_label: task_id}  # the platform's own"},
+		"a label of the environment": {"omoios", "daytona", "owns: {labels: {project: omoios}}"},
+		"a tag, and its rows":        {"coding-agent", "vercel", "link: {task_label: task_id, sandbox: id}"},
+		"what a row names":           {"coding-agent", "vercel", "owns: {referenced: true}"},
+		"a platform of nobody":       {"garm", "kubernetes", "owns: {labels: {sandkeeper: prod}}"},
+	} {
+		f := &initFlags{database: "postgres://u@h/db", installation: "prod", provider: c.kind, output: "x.yaml"}
+		got, err := f.config(&propose.Proposal{Preset: propose.Line{Key: "preset", Value: c.preset, Why: "x"}}, "")
+		if err != nil || !strings.Contains(got, "    "+c.want) {
+			t.Errorf("%s: %v, and it lacks %q:\n%s", name, err, c.want, got)
+		}
 	}
 }
 

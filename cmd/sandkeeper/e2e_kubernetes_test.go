@@ -135,7 +135,7 @@ func TestKubernetesListingFails(t *testing.T) {
 			before := a.rows()
 			fault.On = simulated.List
 			a.cloud.Inject(fault)
-			if r := a.doubting(); !r.distrusts("listing:cloud") {
+			if r := a.doubting(); !distrusts(r, "listing:cloud") {
 				t.Errorf("sources = %+v, want the listing distrusted", r.Sources)
 			}
 			a.untouched(before)

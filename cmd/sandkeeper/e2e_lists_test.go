@@ -12,6 +12,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // TestLists: what the page shows is said in a shell, as tables and as data, with exit codes for scripts.
@@ -21,7 +23,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("findings before the first migrate: exit code %d\n%s", code, errs)
 	}
 	a.must("migrate")
-	if code, out, errs := a.run("status"); code != notTrusted || errs != "" || !strings.HasPrefix(out, "Never ran: ") {
+	if code, out, errs := a.run("status"); code != verb.NotTrusted || errs != "" || !strings.HasPrefix(out, "Never ran: ") {
 		t.Errorf("status before the first pass: exit code %d\n%s%s", code, out, errs)
 	}
 	ws := a.working(2)
@@ -34,7 +36,7 @@ func TestLists(t *testing.T) {
 
 	var s statusReport
 	code, out, errs := a.run("status", "-o", "json")
-	if err := json.Unmarshal([]byte(out), &s); err != nil || code != notTrusted || s.Agreement || s.Findings != 1 || s.Level != "set" {
+	if err := json.Unmarshal([]byte(out), &s); err != nil || code != verb.NotTrusted || s.Agreement || s.Findings != 1 || s.Level != "set" {
 		t.Errorf("status -o json: exit code %d, %v\n%s%s", code, err, out, errs)
 	}
 	for name, c := range map[string]struct {
@@ -119,7 +121,7 @@ func (a *arena) listsAsData(stale string) {
 		a.Fatalf("findings -o json: %v, %v", found, err)
 	}
 	f := found.Findings[0]
-	if f.Subject != (subjectReport{Type: "task", ID: stale}) || f.State != "held" || len(f.HeldBy) != 2 || f.HeldBy[1].Since.IsZero() {
+	if f.Subject != (result.Subject{Type: "task", ID: stale}) || f.State != "held" || len(f.HeldBy) != 2 || f.HeldBy[1].Since.IsZero() {
 		a.Errorf("the finding is %+v", f)
 	}
 	for _, verb := range []string{"status", "findings", "holds", "pauses", "incidents", "actions", "sandboxes", "log"} {
@@ -146,7 +148,7 @@ func (a *arena) refusesLists() {
 		"log --kind x":                 "known are seen, state",
 	} {
 		code, out, errs := a.run(strings.Fields(line)...)
-		if code != wrongUsage || out != "" || !strings.Contains(errs, want) || !strings.Contains(errs, "see `sandkeeper help ") {
+		if code != verb.WrongUsage || out != "" || !strings.Contains(errs, want) || !strings.Contains(errs, "see `sandkeeper help ") {
 			a.Errorf("%s: exit code %d\n%s%s", line, code, out, errs)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
@@ -97,7 +98,7 @@ func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
 			ws := a.working(5)
 			a.once(0) // all answer
 			a.cloud.Inject(fault)
-			var r report
+			var r result.Pass
 			for range 3 {
 				a.later(10*time.Second, ws...)
 				before := a.rows()
@@ -107,7 +108,7 @@ func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
 			}
 			if !slices.ContainsFunc(
 				r.Sources,
-				func(s sourceReport) bool { return s.Name == "probes:daytona" && !s.Trusted },
+				func(s result.Source) bool { return s.Name == "probes:daytona" && !s.Trusted },
 			) {
 				t.Errorf("probes are trusted: %+v", r.Sources)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -76,7 +77,7 @@ func (a *arena) becomes(task, want string) {
 }
 
 // holdsUnproven wants a step of assigned-stale to be held for want of a proof, in these words.
-func (a *arena) holdsUnproven(r report, line string) {
+func (a *arena) holdsUnproven(r result.Pass, line string) {
 	a.Helper()
 	for i := range r.Steps {
 		for _, by := range r.Steps[i].HeldBy {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
@@ -145,7 +146,7 @@ func TestObserveChangesNothing(t *testing.T) {
 	a.later(2*time.Minute, ws...) // the fifth is silent, and dead
 	a.tempted(ws)
 	a.box(a.task(row{status: "cancelled", created: time.Hour, updated: time.Minute}), time.Hour)
-	var r report
+	var r result.Pass
 	for range 3 {
 		before, activity := a.rows(), a.lastActivity()
 		r = a.once(0)

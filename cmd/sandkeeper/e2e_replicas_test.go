@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
@@ -115,7 +116,7 @@ func (au *auditor) leftToDo() (plan string, steps int) {
 	au.Helper()
 	_, plan, _ = au.run("plan", "-o", "json")
 	r := au.report(plan)
-	findings := slices.DeleteFunc(r.Findings, func(f findingReport) bool { return ofTheFleet[f.Rule] })
+	findings := slices.DeleteFunc(r.Findings, func(f result.Finding) bool { return ofTheFleet[f.Rule] })
 	return plan, len(r.Steps) + len(findings)
 }
 

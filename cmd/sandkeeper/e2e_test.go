@@ -18,6 +18,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
@@ -188,7 +190,7 @@ func (a *arena) must(args ...string) string {
 }
 
 // once is a full pass with the exit code that is wanted, and its report.
-func (a *arena) once(want int, args ...string) report {
+func (a *arena) once(want int, args ...string) result.Pass {
 	a.Helper()
 	code, out, errs := a.run(append([]string{"once", "--migrate", "-o", "json", "--wait", "5s"}, args...)...)
 	if code != want {
@@ -198,19 +200,19 @@ func (a *arena) once(want int, args ...string) report {
 }
 
 // doubting is a full pass that does not trust a source. It has failed, or is complete with an exit code of its own.
-func (a *arena) doubting() report {
+func (a *arena) doubting() result.Pass {
 	a.Helper()
 	code, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", "5s")
-	if says := map[int]string{1: "the pass is not complete: ", notTrusted: "not trusted: "}[code]; says == "" ||
+	if says := map[int]string{1: "the pass is not complete: ", verb.NotTrusted: "not trusted: "}[code]; says == "" ||
 		!strings.Contains(errs, "sandkeeper: "+says) {
 		a.Fatalf("once: exit code %d\n%s%s", code, out, errs)
 	}
 	return a.report(out)
 }
 
-func (a *arena) report(text string) report {
+func (a *arena) report(text string) result.Pass {
 	a.Helper()
-	var r report
+	var r result.Pass
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		a.Fatalf("the report is no JSON: %v\n%s", err, text)
 	}

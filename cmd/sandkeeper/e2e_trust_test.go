@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
@@ -29,10 +30,11 @@ func (a *arena) tempted(ws []worker) {
 	_ = lost
 }
 
-func (r report) distrusts(source string) bool {
+// distrusts reports whether a pass does not trust a source, and says why.
+func distrusts(r result.Pass, source string) bool {
 	return slices.ContainsFunc(
 		r.Sources,
-		func(s sourceReport) bool { return s.Name == source && !s.Trusted && s.Reason != "" },
+		func(s result.Source) bool { return s.Name == source && !s.Trusted && s.Reason != "" },
 	)
 }
 
@@ -100,7 +102,7 @@ func TestBadListingsMoveNothing(t *testing.T) {
 				tt.fault.On = simulated.List
 				a.cloud.Inject(tt.fault)
 				for range 2 {
-					if r := a.doubting(); !r.distrusts("listing:daytona") {
+					if r := a.doubting(); !distrusts(r, "listing:daytona") {
 						t.Errorf("the listing is trusted: %+v", r.Sources)
 					}
 					a.untouched(before)
@@ -195,7 +197,7 @@ func TestWrongLinksHarmNobody(t *testing.T) {
 				before := a.rows()
 				_, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", "5s")
 				r := a.report(out)
-				if tt.distrust != "" && !r.distrusts(tt.distrust) {
+				if tt.distrust != "" && !distrusts(r, tt.distrust) {
 					t.Errorf("%s is trusted: %+v\n%s", tt.distrust, r.Sources, errs)
 				}
 				a.untouched(before)

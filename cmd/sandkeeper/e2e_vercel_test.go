@@ -154,7 +154,7 @@ func TestVercelListingFails(t *testing.T) {
 			a.later(3*time.Minute, ws[1:]...)
 			before := a.rows()
 			a.cloud.Inject(simulated.Fault{On: simulated.List, Skip: skip, Effect: simulated.Answer, Status: 500})
-			if r := a.doubting(); !r.distrusts("listing:cloud") {
+			if r := a.doubting(); !distrusts(r, "listing:cloud") {
 				t.Errorf("sources = %+v, want the listing distrusted", r.Sources)
 			}
 			for id, text := range before {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -48,7 +49,7 @@ takes back what is not begun yet.`,
 		Example: `  sandkeeper emergency --reason "account compromised"
   sandkeeper emergency --provider daytona --include-running --reason "bill runs away" \
     --confirm "terminate 37 sandboxes of prod-eu 2f9k1"`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
 				return err

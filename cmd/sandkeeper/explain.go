@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func explainCommand(o *app.Options) *cobra.Command {
@@ -32,14 +32,14 @@ rest of the fleet while it is fresh, else every provider is listed, as plan does
 ID is a task's id, a sandbox's id or name, or provider/id. Exit code 1 when it is unknown.`,
 		Example: `  sandkeeper explain 8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11
   sandkeeper explain daytona/7d3a… -o json`,
-		Args: needs("ID"),
+		Args: verb.Needs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := &runFlags{output: output, timeout: timeout}
 			return runExplain(cmd.Context(), o, f, args[0])
 		},
 	}
-	formFlag(c, &output, output, "form of the result: text or json", "text", "json")
-	spanFlag(c, &timeout, "timeout", timeout, "give up after this time")
+	verb.Form(c, &output, output, "form of the result: text or json", "text", "json")
+	verb.Span(c, &timeout, "timeout", timeout, "give up after this time")
 	return c
 }
 
@@ -60,11 +60,11 @@ func runExplain(ctx context.Context, o *app.Options, f *runFlags, id string) err
 	if f.output == "json" {
 		return console.PrintJSON(o.Out, e)
 	}
-	return e.text(o.Out)
+	return e.Print(o.Out)
 }
 
 // explain puts together what the two worlds and the ledger say of one thing.
-func explain(ctx context.Context, a *app.App, stage func(string), id string) (*explanation, error) {
+func explain(ctx context.Context, a *app.App, stage func(string), id string) (*result.Explanation, error) {
 	history, err := readHistory(ctx, a, id)
 	if err != nil {
 		return nil, err
@@ -73,20 +73,13 @@ func explain(ctx context.Context, a *app.App, stage func(string), id string) (*e
 	if err != nil {
 		return nil, err
 	}
-	e := &explanation{ID: id, At: x.At, Listed: when(x.Listed), Whole: x.Whole, History: historyOf(history),
-		Sandboxes: []sandboxReport{}, Findings: []verdictReport{}, Steps: []stepReport{}}
-	if x.Decision != nil {
-		e.fill(x)
-	} else {
-		e.past(x, history)
-	}
+	e := result.ExplanationOf(id, x, history)
 	if e.Subject == "" && history.Empty() {
 		return nil, unknown(id, x)
 	}
 	if e.LastPass, err = findLastPass(ctx, a, history); err != nil {
 		return nil, err
 	}
-	e.tell(x, history)
 	return e, nil
 }
 
@@ -97,63 +90,6 @@ func unknown(id string, x *run.Explained) error {
 			"sandkeeper never touches it", id, x.Foreign[0])
 	}
 	return fmt.Errorf("explain %s: no task, no sandbox of ours and no history has this id", id)
-}
-
-// past is for what no pass judges any more: the row as it is, and the sandboxes as the
-// ledger last saw them.
-func (e *explanation) past(x *run.Explained, h reconcile.History) {
-	for _, b := range h.Sandboxes {
-		e.Subject = reconcile.BoxSubject(b.Ref)
-		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.SeenSandbox{
-			Sandbox: reconcile.Sandbox{
-				Ref:       b.Ref,
-				Name:      b.Name,
-				State:     b.State,
-				Raw:       b.Raw,
-				Template:  b.Template,
-				CreatedAt: b.CreatedAt,
-			},
-			Seen: b, Known: true, Gone: !b.GoneAt.IsZero()}))
-		if e.Kept = whatBecame(b, x.Sources); slices.Contains(x.Foreign, b.Ref) {
-			e.Kept = fmt.Sprintf("sandbox %s is there, and is not proven ours any more: its labels or its name changed "+
-				"(see owns: of its provider entry)", b.Ref)
-		}
-	}
-	e.Sources = sourcesOf(x.Sources)
-	if x.Row == nil {
-		return
-	}
-	e.Task = taskOf(x.Row, reconcile.TaskSeen{})
-	if id, _ := reconcile.OfType(reconcile.SubjectTask, e.ID); x.Row.ID == id {
-		e.Subject, e.Kept = "", ""
-	}
-	e.Subject = firstText(e.Subject, reconcile.TaskSubject(x.Row.ID))
-	if e.Kept != "" {
-		return
-	}
-	e.Kept = "not judged: the row is outside `where`, or has a status that the config does not map"
-	if x.Row.State.Terminal() {
-		e.Kept = "the task is over and no sandbox of it is left"
-		if i := slices.IndexFunc(h.Sandboxes, func(b reconcile.SandboxSeen) bool { return b.GoneAt.IsZero() }); i >= 0 {
-			e.Kept = "the task is over; " + whatBecame(h.Sandboxes[i], x.Sources)
-		}
-	}
-}
-
-// whatBecame is what is known of a sandbox that no pass judges. One that nobody saw go is not
-// gone: its listing may be what cannot be seen.
-func whatBecame(b reconcile.SandboxSeen, sources []reconcile.SourceSeen) string {
-	if !b.GoneAt.IsZero() {
-		return "the sandbox is gone since " + text.Time(b.GoneAt)
-	}
-	text := fmt.Sprintf("sandbox %s was %s when it was seen last, and was not seen now",
-		b.Ref, firstText(b.Raw, string(b.State)))
-	if slices.ContainsFunc(sources, func(s reconcile.SourceSeen) bool {
-		return s.Name == reconcile.ListingOf(b.Ref.Provider) && !s.Trusted
-	}) {
-		text += ": whether it is still there is not known until the listing of " + b.Ref.Provider + " is trusted again"
-	}
-	return text
 }
 
 // readHistory reads the ledger; one that knows nothing, or was never migrated, has none.
@@ -169,7 +105,7 @@ func readHistory(ctx context.Context, a *app.App, id string) (reconcile.History,
 }
 
 // findLastPass is what the newest pass that ended came to for this one, nil when none has.
-func findLastPass(ctx context.Context, a *app.App, h reconcile.History) (*lastPass, error) {
+func findLastPass(ctx context.Context, a *app.App, h reconcile.History) (*result.LastPass, error) {
 	if have, _, err := a.Ledger.SchemaVersion(ctx); err != nil || have == 0 {
 		return nil, err
 	}
@@ -179,7 +115,7 @@ func findLastPass(ctx context.Context, a *app.App, h reconcile.History) (*lastPa
 	}
 	for _, p := range passes {
 		if !p.EndedAt.IsZero() {
-			return lastPassOf(p, h), nil
+			return result.LastPassOf(p, h), nil
 		}
 	}
 	return nil, nil

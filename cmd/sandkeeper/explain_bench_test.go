@@ -53,7 +53,7 @@ func newExplained(b *testing.B) *explainedWorld {
 	ctx := context.Background()
 	dsn := pgtest.Database(b)
 	db, err := pgx.Connect(ctx, dsn)
-	check(b, err)
+	must(b, err)
 	b.Cleanup(func() { db.Close(ctx) })
 	exec(b, db, pgtest.OmoiOS+pgtest.OmoiOSProgram)
 	exec(b, db, `INSERT INTO program.tasks (status, sandbox_id, created_at, updated_at, started_at)
@@ -66,9 +66,9 @@ func newExplained(b *testing.B) *explainedWorld {
 	exec(b, db, "ANALYZE")
 	w := &explainedWorld{db: db}
 	rows, err := db.Query(ctx, "SELECT id::text FROM tasks ORDER BY id")
-	check(b, err)
+	must(b, err)
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	check(b, err)
+	must(b, err)
 	w.id = ids[len(ids)/2]
 	w.open(b, dsn, cloudFor(b, ids))
 	return w
@@ -92,7 +92,7 @@ func cloudFor(b *testing.B, ids []string) string {
 func (w *explainedWorld) open(b *testing.B, dsn, url string) {
 	b.Helper()
 	w.config = filepath.Join(b.TempDir(), "sandkeeper.yaml")
-	check(b, os.WriteFile(w.config, []byte(fmt.Sprintf(`
+	must(b, os.WriteFile(w.config, []byte(fmt.Sprintf(`
 installation: bench
 mode: observe
 database: %q
@@ -109,7 +109,7 @@ rules: {heartbeat-lost: {after: 24h}, inactive: {after: 24h}, orphan: {after: 1h
 		b.Fatalf("once: exit code %d: %s", code, errs.String())
 	}
 	world, err := (&app.Options{Stdio: console.Stdio{Out: io.Discard, Err: io.Discard}, ConfigFile: w.config}).Open(ctx)
-	check(b, err)
+	must(b, err)
 	b.Cleanup(world.Close)
 	w.world = world
 }
@@ -154,7 +154,7 @@ func (w *explainedWorld) fill(b *testing.B) {
 // events counts the lines of the ledger's timeline.
 func (w *explainedWorld) events(b *testing.B) (n int) {
 	b.Helper()
-	check(b, w.db.QueryRow(context.Background(), "SELECT count(*) FROM sandkeeper.timeline").Scan(&n))
+	must(b, w.db.QueryRow(context.Background(), "SELECT count(*) FROM sandkeeper.timeline").Scan(&n))
 	return n
 }
 
@@ -181,7 +181,7 @@ func (w *explainedWorld) measure(b *testing.B, what string) time.Duration {
 func (w *explainedWorld) explain(b *testing.B) {
 	b.Helper()
 	e, err := explain(context.Background(), w.world, nil, w.id)
-	check(b, err)
+	must(b, err)
 	if e.Whole || e.Task == nil || len(e.Sandboxes) != 1 || !e.Sandboxes[0].Here {
 		b.Fatalf("explain looked at everything, or did not find the task: %+v", e)
 	}
@@ -205,11 +205,11 @@ func (w *explainedWorld) bare(b *testing.B) {
 		"SELECT * FROM sandkeeper.timeline WHERE subject = 'task:' || $1::text ORDER BY at DESC LIMIT 500",
 	} {
 		rows, err := w.db.Query(context.Background(), sql, w.id)
-		check(b, err)
+		must(b, err)
 		for rows.Next() {
 			n++
 		}
-		check(b, rows.Err())
+		must(b, rows.Err())
 	}
 	if n < 2 {
 		b.Fatalf("bare read got %d rows", n)

@@ -12,14 +12,14 @@ import (
 func (s *siege) smallDisk(size string) (dir string) {
 	s.Helper()
 	dir, err := os.MkdirTemp("/tmp", "sandkeeper-disk-")
-	check(s, err)
+	must(s, err)
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "mode=0755,size="+size); err != nil {
 		os.Remove(dir)
 		s.Fatalf("mount a disk of %s, which takes root: %v; run make test-faults as root", size, err)
 	}
 	s.Cleanup(func() {
-		check(s, syscall.Unmount(dir, syscall.MNT_DETACH))
-		check(s, os.Remove(dir))
+		must(s, syscall.Unmount(dir, syscall.MNT_DETACH))
+		must(s, os.Remove(dir))
 	})
 	return dir
 }
@@ -29,7 +29,7 @@ func (s *siege) fills() (empty func()) {
 	s.Helper()
 	name := filepath.Join(s.disk, "ballast")
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	check(s, err)
+	must(s, err)
 	defer f.Close()
 	for piece := make([]byte, 1<<20); len(piece) > 0; {
 		n, err := f.Write(piece)
@@ -37,7 +37,7 @@ func (s *siege) fills() (empty func()) {
 			piece = piece[:(len(piece)-n)/2]
 		}
 	}
-	return func() { check(s, os.Remove(name)) }
+	return func() { must(s, os.Remove(name)) }
 }
 
 func diskFaults() map[string]fault {
@@ -46,9 +46,9 @@ func diskFaults() map[string]fault {
 			stage: func(s *siege) {
 				s.disk = s.smallDisk("120m")
 				wal, err := os.MkdirTemp("/tmp", "sandkeeper-wal-")
-				check(s, err)
-				s.Cleanup(func() { check(s, os.RemoveAll(wal)) })
-				check(s, os.Chmod(wal, 0o777)) // the server runs as another user
+				must(s, err)
+				s.Cleanup(func() { must(s, os.RemoveAll(wal)) })
+				must(s, os.Chmod(wal, 0o777)) // the server runs as another user
 				withCluster(pgtest.Options{Dir: s.disk, Initdb: []string{"-X", filepath.Join(wal, "wal")}})(s)
 			},
 			strike: (*siege).fills,
@@ -64,7 +64,7 @@ func diskFaults() map[string]fault {
 				empty := s.fills()
 				return func() {
 					empty()
-					check(s, s.cluster.End(syscall.SIGQUIT)) // it may have ended by itself
+					must(s, s.cluster.End(syscall.SIGQUIT)) // it may have ended by itself
 					s.starts(s.cluster)
 				}
 			},

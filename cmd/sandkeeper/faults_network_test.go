@@ -19,7 +19,7 @@ func databaseByWire(s *siege) {
 func (s *siege) wired(dsn string) string {
 	s.Helper()
 	u, err := url.Parse(dsn)
-	check(s, err)
+	must(s, err)
 	s.wire = stretch(s.T, u.Host)
 	u.Host = s.wire.address()
 	return u.String()

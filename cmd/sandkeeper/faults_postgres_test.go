@@ -33,8 +33,8 @@ func (s *siege) launch(o pgtest.Options) *pgtest.Cluster {
 	s.Helper()
 	o.TCP, o.Fsync = true, true
 	c, err := pgtest.Launch(s.Context(), o)
-	check(s, err)
-	s.Cleanup(func() { check(s, c.Stop()) })
+	must(s, err)
+	s.Cleanup(func() { must(s, c.Stop()) })
 	return c
 }
 
@@ -54,7 +54,7 @@ func (s *siege) starts(c *pgtest.Cluster) {
 // ends is the server ended by a signal, and started again when the fault is over.
 func ends(by syscall.Signal) func(*siege) func() {
 	return func(s *siege) func() {
-		check(s, s.cluster.End(by))
+		must(s, s.cluster.End(by))
 		return func() { s.starts(s.cluster) }
 	}
 }
@@ -108,7 +108,7 @@ func postgresFaults() map[string]fault {
 
 func restarts(s *siege) func() {
 	return s.again(2*time.Second, func(context.Context) {
-		check(s, s.cluster.End(syscall.SIGINT))
+		must(s, s.cluster.End(syscall.SIGINT))
 		s.starts(s.cluster)
 	})
 }
@@ -152,20 +152,20 @@ func (s *siege) standby() string {
 	s.Helper()
 	s.cluster = s.launch(pgtest.Options{})
 	second, err := s.cluster.Standby(s.Context())
-	check(s, err)
-	s.Cleanup(func() { check(s, second.Stop()) })
+	must(s, err)
+	s.Cleanup(func() { must(s, second.Stop()) })
 	s.second = second
 	conn, err := pgx.Connect(s.Context(), s.cluster.DSN("postgres"))
-	check(s, err)
+	must(s, err)
 	defer conn.Close(s.Context())
 	for _, order := range []string{"ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"} {
 		_, err := conn.Exec(s.Context(), order)
-		check(s, err)
+		must(s, err)
 	}
 	one, err := url.Parse(s.cluster.DSN("postgres"))
-	check(s, err)
+	must(s, err)
 	two, err := url.Parse(second.DSN("postgres"))
-	check(s, err)
+	must(s, err)
 	one.Host += "," + two.Host
 	return one.String() + "&target_session_attrs=read-write"
 }
@@ -174,7 +174,7 @@ func (s *siege) standby() string {
 func withStandbyBehind(s *siege) {
 	s.moveBoth(s.standby())
 	one, err := url.Parse(s.cluster.DSN("postgres"))
-	check(s, err)
+	must(s, err)
 	s.wire = stretch(s.T, one.Host)
 	one.Host = s.wire.address()
 	s.settings.dsn = withPassword(one.String())
@@ -182,12 +182,12 @@ func withStandbyBehind(s *siege) {
 
 // failsOver kills the one in charge and promotes the other.
 func failsOver(s *siege) func() {
-	check(s, s.cluster.End(syscall.SIGKILL))
+	must(s, s.cluster.End(syscall.SIGKILL))
 	return func() {
-		check(s, s.second.Promote(s.Context()))
+		must(s, s.second.Promote(s.Context()))
 		if s.wire != nil {
 			two, err := url.Parse(s.second.DSN("postgres"))
-			check(s, err)
+			must(s, err)
 			s.wire.lead(two.Host)
 			s.wire.cut()
 		}
@@ -218,10 +218,10 @@ func eatsConnections(s *siege) func() {
 // locksTasks holds the task table so that nobody may even read it.
 func locksTasks(s *siege) func() {
 	tx, err := s.db.Begin(s.Context())
-	check(s, err)
+	must(s, err)
 	_, err = tx.Exec(s.Context(), "LOCK TABLE tasks IN ACCESS EXCLUSIVE MODE")
-	check(s, err)
-	return func() { check(s, tx.Rollback(s.Context())) }
+	must(s, err)
+	return func() { must(s, tx.Rollback(s.Context())) }
 }
 
 // tasksApart has a server for the tasks alone.

@@ -73,7 +73,7 @@ func smallMemory(s *siege) {
 	for _, d := range s.replicas {
 		peak := d.peak()
 		n, err := strconv.Atoi(strings.TrimSuffix(peak, " MB"))
-		check(s, err)
+		must(s, err)
 		s.Logf("peak memory of replica %d: %s", d.cmd.Process.Pid, peak)
 		if n > mostMemory {
 			s.Errorf("replica %d took %s, want at most %d MB", d.cmd.Process.Pid, peak, mostMemory)

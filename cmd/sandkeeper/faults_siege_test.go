@@ -90,7 +90,7 @@ func (s *siege) replica(i int) *daemonChild {
 // throughWire lets the replicas reach the provider through the wire.
 func (s *siege) throughWire() {
 	u, err := url.Parse(s.url)
-	check(s, err)
+	must(s, err)
 	s.wire.lead(u.Host)
 	u.Host = s.wire.address()
 	s.url = u.String()
@@ -116,7 +116,7 @@ func (s *siege) moveBoth(dsn string) {
 func (s *siege) keepBooksAt(dsn string) {
 	s.Helper()
 	books, err := pgxpool.New(s.Context(), dsn)
-	check(s, err)
+	must(s, err)
 	s.Cleanup(books.Close)
 	s.books, s.settings.dsn = books, withPassword(dsn)
 	s.settings.tasks = fmt.Sprintf(", database: %q", withPassword(s.dsn))

@@ -63,15 +63,15 @@ type authority struct {
 func (s *siege) authority() *authority {
 	s.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	check(s, err)
+	must(s, err)
 	a := &authority{s: s, key: key, cert: &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority of a test"}, IsCA: true,
 		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, NotAfter: time.Now().Add(time.Hour),
 	}}
 	der, err := x509.CreateCertificate(rand.Reader, a.cert, a.cert, &key.PublicKey, key)
-	check(s, err)
+	must(s, err)
 	file := filepath.Join(s.TempDir(), "authority.pem")
-	check(s, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must(s, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
 	s.env = append(s.env, "SSL_CERT_FILE="+file)
 	return a
 }
@@ -80,11 +80,11 @@ func (s *siege) authority() *authority {
 func (a *authority) issue(address string, until time.Time) *tls.Certificate {
 	a.s.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	check(a.s, err)
+	must(a.s, err)
 	want := &x509.Certificate{SerialNumber: big.NewInt(2), NotBefore: until.Add(-48 * time.Hour), NotAfter: until,
 		IPAddresses: []net.IP{net.ParseIP(address)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}
 	der, err := x509.CreateCertificate(rand.Reader, want, a.cert, &key.PublicKey, a.key)
-	check(a.s, err)
+	must(a.s, err)
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
@@ -92,7 +92,7 @@ func (a *authority) issue(address string, until time.Time) *tls.Certificate {
 func providerByTLS(s *siege) {
 	s.Helper()
 	l, err := new(net.ListenConfig).Listen(s.Context(), "tcp", "127.0.0.1:0")
-	check(s, err)
+	must(s, err)
 	s.trusted = s.authority()
 	s.gate = &gatehouse{Listener: l, cert: s.trusted.issue("127.0.0.1", time.Now().Add(time.Hour))}
 	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {

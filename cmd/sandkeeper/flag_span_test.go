@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // TestTimesOfFlags walks all flags of all verbs: each that takes a time refuses what has no
@@ -21,9 +22,9 @@ func TestTimesOfFlags(t *testing.T) {
 	var seen []string
 	for _, c := range allCommands(newRoot(console.Stdio{Out: io.Discard, Err: io.Discard})) {
 		for _, f := range visited(c.Flags().VisitAll) {
-			s, ours := f.Value.(*spanValue)
+			s, ours := f.Value.(*verb.SpanValue)
 			if f.Value.Type() == "duration" && !ours {
-				t.Errorf("%s --%s is a duration that takes -4h; use spanFlag", c.Name(), f.Name)
+				t.Errorf("%s --%s is a duration that takes -4h; use verb.Span", c.Name(), f.Name)
 			}
 			if !ours {
 				continue
@@ -31,10 +32,10 @@ func TestTimesOfFlags(t *testing.T) {
 			name := c.Name() + " --" + f.Name
 			seen = append(seen, name)
 			wrong := []string{"-4h", "-1ns", "-30d", "later", "", "4"}
-			if s.zero != slices.Contains(none, name) {
-				t.Errorf("%s takes 0: %t", name, s.zero)
+			if s.Zero != slices.Contains(none, name) {
+				t.Errorf("%s takes 0: %t", name, s.Zero)
 			}
-			if !s.zero {
+			if !s.Zero {
 				wrong = append(wrong, "0", "0s", "-0s")
 			}
 			for _, text := range wrong {
@@ -45,8 +46,8 @@ func TestTimesOfFlags(t *testing.T) {
 					t.Errorf("%s %s: %v", name, text, err)
 				}
 			}
-			if *s.value != 36*time.Hour {
-				t.Errorf("%s 1d12h is read as %s", name, *s.value)
+			if *s.Value != 36*time.Hour {
+				t.Errorf("%s 1d12h is read as %s", name, *s.Value)
 			}
 		}
 	}
@@ -60,7 +61,7 @@ func TestTimesOfFlags(t *testing.T) {
 // refusesTime calls a verb with a time that its flag does not take.
 func refusesTime(t *testing.T, c *cobra.Command, flag, text string) {
 	t.Helper()
-	want := wrongUsage
+	want := verb.WrongUsage
 	if c.Name() == "plan" {
 		want = 1 // its 2 says that there are steps
 	}
@@ -83,8 +84,8 @@ func refusesTime(t *testing.T, c *cobra.Command, flag, text string) {
 func TestWrongFlags(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]int{
-		"once --bogus": wrongUsage, "hold --for": wrongUsage, "mode orphan observe --for 1h": wrongUsage,
-		"once --quick=perhaps": wrongUsage, "--bogus": wrongUsage, "plan --bogus": 1,
+		"once --bogus": verb.WrongUsage, "hold --for": verb.WrongUsage, "mode orphan observe --for 1h": verb.WrongUsage,
+		"once --quick=perhaps": verb.WrongUsage, "--bogus": verb.WrongUsage, "plan --bogus": 1,
 	} {
 		var out, errs bytes.Buffer
 		if code := execute(t.Context(), strings.Fields(line), console.Stdio{Out: &out, Err: &errs}); code != want || errs.Len() == 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/deploy"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
@@ -27,11 +28,12 @@ ledger. A superuser or the owner of the tables runs it there. Where the task dat
 reached, further tables are granted by column, else as a whole.`,
 		Example: `  sandkeeper grants | psql -v ON_ERROR_STOP=1 -1 "$TASKS_ADMIN_URL"
   sandkeeper grants --for ledger | psql -v ON_ERROR_STOP=1 -1 "$LEDGER_ADMIN_URL"`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runGrants(cmd.Context(), o, of) },
 	}
 	of = "tasks"
-	wordFlag(c, &wordValue{"for", &of, []string{"tasks", "ledger"}}, "", "database that they are for: tasks or ledger")
+	verb.Word(c, &verb.WordValue{Flag: "for", Value: &of, Known: []string{"tasks", "ledger"}}, "",
+		"database that they are for: tasks or ledger")
 	return c
 }
 
@@ -45,7 +47,7 @@ func runGrants(ctx context.Context, o *app.Options, of string) error {
 		return err
 	}
 	if c.Tasks.None {
-		return misused(errors.New("there are no tasks with tasks: none; the ledger's are printed by --for ledger"))
+		return verb.Misused(errors.New("there are no tasks with tasks: none; the ledger's are printed by --for ledger"))
 	}
 	a := o.With(c)
 	defer a.Close()

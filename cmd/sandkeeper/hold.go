@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func holdCommand(o *app.Options) *cobra.Command {
@@ -24,7 +25,7 @@ config does not name is refused.
 Exit code 2: wrong usage; nothing is held.`,
 		Example: `  sandkeeper hold task:8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11 --reason "debugging with the customer" --for 4h
   sandkeeper hold label:team=research`,
-		Args: needs("TARGET"),
+		Args: verb.Needs("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return onLedger(cmd.Context(), o, func(a *app.App) error {
 				said, err := a.Hold(cmd.Context(), args[0], &by.Request)
@@ -50,7 +51,7 @@ func unholdCommand(o *app.Options) *cobra.Command {
 		Use:     "unhold TARGET",
 		Short:   "Lift a hold",
 		Example: "  sandkeeper unhold task:8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11",
-		Args:    needs("TARGET"),
+		Args:    verb.Needs("TARGET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				return a.Unhold(cmd.Context(), args[0], &by.Request)

@@ -18,6 +18,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store"
@@ -48,11 +49,11 @@ where they can run. It never writes to the database, and asks nothing where ther
 Without --database it takes ` + tasksVariable + ` or ` + ledgerVariable + ` of the environment.`,
 		Example: `  sandkeeper init --database postgres://reader@db/platform --provider daytona
   sandkeeper init --provider kubernetes --output -`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runInit(cmd.Context(), o, f) },
 	}
 	c.Flags().StringVar(&f.database, "database", "", "PostgreSQL URL of the platform's database")
-	wordFlag(c, &wordValue{"provider", &f.provider, proposable()}, "",
+	verb.Word(c, &verb.WordValue{Flag: "provider", Value: &f.provider, Known: proposable()}, "",
 		"kind of the provider: "+strings.Join(proposable(), ", "))
 	c.Flags().StringVar(&f.providerURL, "provider-url", "", "address of its API, where it is not the vendor's")
 	c.Flags().StringVar(&f.output, "output", "sandkeeper.yaml", "file to write; -: stdout, without check and plan")
@@ -90,7 +91,8 @@ var safeInstallation = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`
 // complete finds what no flag said: in the environment, or by asking on a terminal.
 func (f *initFlags) complete(o *app.Options) error {
 	if !safeInstallation.MatchString(f.installation) {
-		return misused(fmt.Errorf("--installation %q is not a name of small letters, digits and hyphens", f.installation))
+		return verb.Misused(fmt.Errorf("--installation %q is not a name of small letters, digits and hyphens",
+			f.installation))
 	}
 	if _, err := os.Stat(f.output); err == nil && f.output != "-" {
 		return fmt.Errorf("%s is there already; name another file with --output, or - for stdout", f.output)
@@ -114,7 +116,7 @@ func (f *initFlags) known() error {
 			return nil
 		}
 	}
-	return misused(fmt.Errorf("provider %s: %s", text.Line(f.provider), text.Unknown(f.provider, proposable())))
+	return verb.Misused(fmt.Errorf("provider %s: %s", text.Line(f.provider), text.Unknown(f.provider, proposable())))
 }
 
 // An asker asks a person, where there is one.
@@ -129,12 +131,12 @@ func (a *asker) fill(value *string, what, flag string) error {
 		return nil
 	}
 	if !a.terminal {
-		return misused(fmt.Errorf("%s is required where there is no terminal to ask at", flag))
+		return verb.Misused(fmt.Errorf("%s is required where there is no terminal to ask at", flag))
 	}
 	fmt.Fprintf(a.out, "%s: ", what)
 	line, err := a.in.ReadString('\n')
 	if *value = strings.TrimSpace(line); *value == "" {
-		return errors.Join(misused(fmt.Errorf("%s is required", flag)), err)
+		return errors.Join(verb.Misused(fmt.Errorf("%s is required", flag)), err)
 	}
 	return nil
 }

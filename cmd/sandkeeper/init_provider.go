@@ -31,10 +31,29 @@ func (f *initFlags) ownedBy(p *propose.Proposal) [][]string {
 	if p.None != "" {
 		return [][]string{{label}, {prefix}}
 	}
+	if known := ofPreset(p.Preset.Value); known != nil {
+		return [][]string{known, {label, byRow}, {prefix, byRow}, {row, byRow}}
+	}
 	if p.Sandbox() == "" {
 		return [][]string{{label, byLabel}, {prefix, byLabel}, {prefix}}
 	}
 	return [][]string{{label, byRow}, {prefix, byRow}, {row, byRow}}
+}
+
+// ofPreset are the proof and the link that a platform itself makes; nil where it is not known for one.
+func ofPreset(name string) []string {
+	switch name {
+	case "omoios":
+		return []string{"owns: {labels: {project: omoios}}  # ? the platform's own label; add exclusive: true if no " +
+			"other environment of yours makes sandboxes with it in this account",
+			"link: {task_label: task_id}  # the platform's own label; its rows hold names of its own"}
+	case "coding-agent":
+		return []string{"owns: {referenced: true}  # ? yours is what a row names; tag the sandboxes, as " +
+			"{owner: coding-agent}, for a proof that rows do not give",
+			"link: {task_label: task_id, sandbox: id}  # ? the tag that holds the id of the task, where you set one; " +
+				"else what the rows hold"}
+	}
+	return nil
 }
 
 // entries are the entries to try, the best first.

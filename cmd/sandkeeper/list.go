@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -42,13 +43,13 @@ type listFlags struct {
 
 // add gives a verb the flags that every list has.
 func (f *listFlags) add(c *cobra.Command) {
-	formFlag(c, &f.output, "table", "form of the result: table, wide, json or yaml", listForms...)
+	verb.Form(c, &f.output, "table", "form of the result: table, wide, json or yaml", listForms...)
 	c.Flags().IntVar(&f.limit, "limit", usualRows, "most rows; 0: all")
 }
 
 func (f *listFlags) addRule(c *cobra.Command, also ...string) {
 	known := append(append([]string{}, reconcile.RuleNames...), also...)
-	wordFlag(c, &wordValue{"rule", &f.rule, known}, "", "only of this rule")
+	verb.Word(c, &verb.WordValue{Flag: "rule", Value: &f.rule, Known: known}, "", "only of this rule")
 }
 
 func (f *listFlags) addProvider(c *cobra.Command) {
@@ -56,7 +57,7 @@ func (f *listFlags) addProvider(c *cobra.Command) {
 }
 
 func (f *listFlags) addState(c *cobra.Command, help string, known ...string) {
-	wordFlag(c, &wordValue{"state", &f.state, known}, "", help)
+	verb.Word(c, &verb.WordValue{Flag: "state", Value: &f.state, Known: known}, "", help)
 }
 
 func (f *listFlags) addHeldBy(c *cobra.Command) {
@@ -82,11 +83,11 @@ type lister func(ctx context.Context, a *app.App, f *listFlags) (*listing, error
 // list runs a verb that lists, on a ledger with this program's schema.
 func list(ctx context.Context, o *app.Options, f *listFlags, find lister) error {
 	if f.limit < 0 {
-		return misused(fmt.Errorf("--limit %d is below 0", f.limit))
+		return verb.Misused(fmt.Errorf("--limit %d is below 0", f.limit))
 	}
 	return onLedger(ctx, o, func(a *app.App) error {
 		if f.provider != "" && !a.Config.HasProvider(f.provider) {
-			return misused(a.UnknownProvider(f.provider))
+			return verb.Misused(a.UnknownProvider(f.provider))
 		}
 		if err := a.CheckSchema(ctx); err != nil {
 			return err
@@ -134,7 +135,7 @@ func (l *listing) text(b *bytes.Buffer, f *listFlags) {
 	for _, row := range l.rows {
 		cells := make([]string, columns)
 		for i := range cells {
-			cells[i] = firstText(text.Clip(row[i], width), "-")
+			cells[i] = reconcile.FirstOf(text.Clip(row[i], width), "-")
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -23,7 +26,7 @@ func actionsCommand(o *app.Options) *cobra.Command {
 A terminate is accepted once the provider took it, and confirmed once the sandbox was seen gone.`,
 		Example: `  sandkeeper actions --state open
   sandkeeper actions --rule orphan -o json`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listActions) },
 	}
 	f.add(c)
@@ -40,7 +43,7 @@ type actionReport struct {
 	Rule        string               `json:"rule"`
 	Step        reconcile.Step       `json:"step"`
 	Outcome     reconcile.Outcome    `json:"outcome"`
-	Subject     subjectReport        `json:"subject"`
+	Subject     result.Subject       `json:"subject"`
 	Provider    string               `json:"provider,omitempty"`
 	Sandbox     string               `json:"sandbox,omitempty"`
 	Task        string               `json:"task,omitempty"`
@@ -71,8 +74,8 @@ func listActions(ctx context.Context, a *app.App, f *listFlags) (*listing, error
 		r := actionOf(&found[i])
 		items = append(items, r)
 		l.rows = append(l.rows, []string{r.ID, string(r.Step), found[i].Subject, r.Rule, string(r.Outcome),
-			text.Coarse(now.Sub(r.PlannedAt)), r.Reason, r.Detail, r.By, text.Time(r.PlannedAt), stampText(r.RequestedAt),
-			stampText(r.ClosedAt)})
+			text.Coarse(now.Sub(r.PlannedAt)), r.Reason, r.Detail, r.By, text.Time(r.PlannedAt), console.Stamp(r.RequestedAt),
+			console.Stamp(r.ClosedAt)})
 	}
 	l.items = items
 	return l, nil
@@ -109,8 +112,9 @@ func actionsOf(ctx context.Context, a *app.App, f *listFlags) (all []reconcile.A
 
 func actionOf(a *reconcile.Action) actionReport {
 	return actionReport{ID: a.ID, Rule: a.Rule, Step: a.Step, Outcome: a.Outcome,
-		Subject:  subjectOf(a.Subject, a.Provider),
+		Subject:  result.SubjectOf(a.Subject, a.Provider),
 		Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task, Reason: a.Reason, Detail: a.Detail,
 		By: a.Author, Pass: a.Pass,
-		PlannedAt: a.PlannedAt.UTC(), RequestedAt: when(a.ActedAt), ClosedAt: when(a.ClosedAt), Evidence: a.Evidence}
+		PlannedAt: a.PlannedAt.UTC(), RequestedAt: console.When(a.ActedAt), ClosedAt: console.When(a.ClosedAt),
+		Evidence: a.Evidence}
 }

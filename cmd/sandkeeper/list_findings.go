@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -23,7 +26,7 @@ threshold and nothing holds them; held ones wait for what is named; watched ones
 past their threshold yet. --state resolved lists those that are over.`,
 		Example: `  sandkeeper findings --state held --held-by budget
   sandkeeper findings --rule orphan --provider daytona -o json`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listFindings) },
 	}
 	f.add(c)
@@ -39,7 +42,7 @@ past their threshold yet. --state resolved lists those that are over.`,
 // A foundReport is a finding as the ledger has it. Its JSON is a public contract.
 type foundReport struct {
 	Rule       string               `json:"rule"`
-	Subject    subjectReport        `json:"subject"`
+	Subject    result.Subject       `json:"subject"`
 	Provider   string               `json:"provider,omitempty"`
 	Sandbox    string               `json:"sandbox,omitempty"`
 	Task       string               `json:"task,omitempty"`
@@ -86,10 +89,10 @@ func listFindings(ctx context.Context, a *app.App, f *listFlags) (*listing, erro
 
 func foundOf(f *reconcile.FindingSeen, c *reconcile.Controls) foundReport {
 	held := slices.Clone(f.HeldBy)
-	dated(held, c)
-	return foundReport{Rule: f.Rule, Subject: subjectOf(f.Subject, f.Provider), Provider: f.Provider, Sandbox: f.Sandbox,
-		Task: f.Task, State: findingState(f), Reason: f.Reason, HeldBy: held, Incident: f.Incident, Sightings: f.Sightings,
-		OpenedAt: f.OpenedAt.UTC(), ResolvedAt: when(f.ResolvedAt), Evidence: f.Evidence}
+	result.Date(held, c)
+	return foundReport{Rule: f.Rule, Subject: result.SubjectOf(f.Subject, f.Provider), Provider: f.Provider,
+		Sandbox: f.Sandbox, Task: f.Task, State: findingState(f), Reason: f.Reason, HeldBy: held, Incident: f.Incident,
+		Sightings: f.Sightings, OpenedAt: f.OpenedAt.UTC(), ResolvedAt: console.When(f.ResolvedAt), Evidence: f.Evidence}
 }
 
 // findingState is one word for where a finding is.

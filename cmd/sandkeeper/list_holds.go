@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -23,7 +25,7 @@ func holdsCommand(o *app.Options) *cobra.Command {
 mode, a source that is not trusted, a budget, a breaker, an incident. Each has the number of
 findings that it holds now, and the command that releases it, where there is one.`,
 		Example: "  sandkeeper holds\n  sandkeeper holds --held-by hold -o json",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listHolds) },
 	}
 	f.add(c)
@@ -96,7 +98,7 @@ func holdsOf(due []reconcile.FindingSeen, c *reconcile.Controls) []holdReport {
 	}
 	for i := range all {
 		one := reconcile.HeldBy{all[i].Held}
-		dated(one, c)
+		result.Date(one, c)
 		all[i].Held, all[i].Release = one[0], releaseOf(&all[i])
 		slices.Sort(all[i].Rules)
 	}

@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -25,7 +28,7 @@ func incidentsCommand(o *app.Options) *cobra.Command {
 One that holds keeps further terminations and requeues of its failures from being done, until
 it closes or is released. Its tasks: sandkeeper affected ID.`,
 		Example: "  sandkeeper incidents --state holds\n  sandkeeper incidents -o yaml",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listIncidentRows) },
 	}
 	f.add(c)
@@ -51,17 +54,17 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 		}
 	}
 	chosen, l.more = cutList(f, chosen)
-	l.items = incidentsOf(chosen)
-	for _, r := range incidentsOf(chosen) {
+	l.items = result.IncidentsOf(chosen)
+	for _, r := range result.IncidentsOf(chosen) {
 		l.rows = append(l.rows, []string{r.ID, r.State, r.Rule, strconv.Itoa(r.Count), text.Time(r.LastSeen),
-			firstText(r.Cause, r.Error, "no likely cause found"), r.Provider, r.Template, text.Time(r.FirstSeen),
-			stampText(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})
+			reconcile.FirstOf(r.Cause, r.Error, "no likely cause found"), r.Provider, r.Template, text.Time(r.FirstSeen),
+			console.Stamp(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})
 	}
 	return l, nil
 }
 
 func (f *listFlags) choosesIncident(i *reconcile.Incident) bool {
-	state := incidentState(i)
+	state := result.IncidentState(i)
 	is := f.state == "" || f.state == stateAll || f.state == state || f.state == reconcile.ChosenOpen &&
 		i.ClosedAt.IsZero()
 	said := strings.Join([]string{i.ID, i.Cause, i.Error, i.Template}, "\n")

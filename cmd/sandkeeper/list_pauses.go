@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -17,7 +19,7 @@ func pausesCommand(o *app.Options) *cobra.Command {
 		Use:     "pauses",
 		Short:   "List the pauses in force: of all, of rules, of providers",
 		Example: "  sandkeeper pauses -o json",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listPauses) },
 	}
 	f.add(c)
@@ -42,7 +44,7 @@ func listPauses(ctx context.Context, a *app.App, f *listFlags) (*listing, error)
 	all := []pauseReport{}
 	for _, p := range controls.Pauses {
 		if strings.Contains(strings.Join([]string{p.Scope, p.Reason, p.Author}, "\n"), f.text) {
-			all = append(all, pauseReport{p.Scope, p.Reason, p.Author, p.At.UTC(), when(p.Until)})
+			all = append(all, pauseReport{p.Scope, p.Reason, p.Author, p.At.UTC(), console.When(p.Until)})
 		}
 	}
 	l := &listing{name: "pauses", narrow: 6, none: "nothing is paused",
@@ -65,7 +67,7 @@ func sinceText(now, since time.Time) string {
 }
 
 // untilText is until when something is so; "" when no time ends it.
-func untilText(until time.Time) string { return stampOr(when(until), "") }
+func untilText(until time.Time) string { return stampOr(console.When(until), "") }
 
 func stampOr(t *time.Time, otherwise string) string {
 	if t == nil {

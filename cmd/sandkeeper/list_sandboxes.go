@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -23,7 +25,7 @@ func sandboxesCommand(o *app.Options) *cobra.Command {
 provider. --state gone lists those that are gone and still on record.`,
 		Example: `  sandkeeper sandboxes --provider daytona --state running
   sandkeeper sandboxes --text omoios-e359 -o json`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return list(cmd.Context(), o, f, listSandboxes) },
 	}
 	f.add(c)
@@ -66,7 +68,7 @@ func listSandboxes(ctx context.Context, a *app.App, f *listFlags) (*listing, err
 	for _, r := range items {
 		l.rows = append(l.rows, []string{r.Provider, r.Sandbox, r.State, r.Task, r.age(now), r.Template, r.Name,
 			r.ProviderState,
-			stampText(r.CreatedAt), stampText(r.FirstSeen), stampText(r.GoneAt)})
+			console.Stamp(r.CreatedAt), console.Stamp(r.FirstSeen), console.Stamp(r.GoneAt)})
 	}
 	return l, nil
 }
@@ -101,11 +103,11 @@ func (r *seenReport) age(now time.Time) string {
 }
 
 func seenOf(s *reconcile.SandboxSeen) seenReport {
-	state := firstText(string(s.State), "unknown")
+	state := reconcile.FirstOf(string(s.State), "unknown")
 	if !s.GoneAt.IsZero() {
 		state = stateGone
 	}
 	return seenReport{Provider: s.Provider, Sandbox: s.ID, Name: s.Name, Task: s.Task, State: state, ProviderState: s.Raw,
-		Template: s.Template, CreatedAt: when(s.CreatedAt), FirstSeen: when(s.FirstSeen), StateSince: when(s.StateSince),
-		GoneAt: when(s.GoneAt)}
+		Template: s.Template, CreatedAt: console.When(s.CreatedAt), FirstSeen: console.When(s.FirstSeen),
+		StateSince: console.When(s.StateSince), GoneAt: console.When(s.GoneAt)}
 }

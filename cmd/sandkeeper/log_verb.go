@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/ledger"
@@ -43,7 +44,7 @@ done, what operators asked for, which sources were trusted. All times are of the
 clock. With -f it goes on until it is interrupted; -o json then gives one line for each.`,
 		Example: "  sandkeeper log -f\n  sandkeeper log --kind operator --limit 20\n" +
 			"  sandkeeper log -f -o json --text daytona",
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.follow {
 				return follow(cmd.Context(), o, f)
@@ -53,7 +54,7 @@ clock. With -f it goes on until it is interrupted; -o json then gives one line f
 	}
 	f.add(c)
 	f.addText(c, "only with this part of a subject or of what happened")
-	wordFlag(c, &wordValue{"kind", &f.kind, timelineKinds}, "", "only lines of this kind")
+	verb.Word(c, &verb.WordValue{Flag: "kind", Value: &f.kind, Known: timelineKinds}, "", "only lines of this kind")
 	c.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on with what happens")
 	return c
 }

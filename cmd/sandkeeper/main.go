@@ -17,6 +17,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/providers"
 )
 
@@ -48,37 +49,21 @@ func collectSeldom() {
 	}
 }
 
-// An exitError ends the program with a code of its own. Its error, when there is one, has
-// not been shown yet.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
 // execute carries out one verb and returns the exit code.
 func execute(ctx context.Context, args []string, io console.Stdio) int {
 	io.Out = console.Tidy(io.Out)
 	root := newRoot(io) //nolint:contextcheck // cobra hands the context to each verb
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	var exit *exitError
+	var exit *verb.ExitError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &exit):
-		if exit.err != nil {
-			complain(io.Err, exit.err)
+		if exit.Err != nil {
+			complain(io.Err, exit.Err)
 		}
-		return exit.code
+		return exit.Code
 	}
 	complain(io.Err, err)
 	return 1
@@ -107,7 +92,7 @@ Begin with:  sandkeeper init      a config, proposed from your database
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetFlagErrorFunc(usageOf)
+	root.SetFlagErrorFunc(verb.UsageOf)
 	root.SetOut(io.Out)
 	root.SetErr(io.Err)
 	root.PersistentFlags().StringVarP(&o.ConfigFile, "config", "c", "",
@@ -132,6 +117,6 @@ Begin with:  sandkeeper init      a config, proposed from your database
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	withManual(root)
-	tellUsage(root)
+	verb.TellUsage(root)
 	return root
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -49,7 +50,7 @@ to the agent: what holds such a token may act by the API.
 What a tenant wrote stands under the key "untrusted". Nothing is done by any of these tools.`,
 		Example: "  sandkeeper mcp\n  SANDKEEPER_TOKEN=... sandkeeper mcp --url https://sandkeeper.example\n" +
 			"  sandkeeper mcp --propose --url https://sandkeeper.example --token-file act.token",
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return usage(f.run(cmd.Context(), o, os.Stdin)) },
 	}
 	c.Flags().StringVar(&f.url, "url", "", "address of the page whose tools are used; without it the ledger is read")

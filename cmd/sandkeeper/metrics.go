@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func metricsCommand(o *app.Options) *cobra.Command {
@@ -17,7 +18,7 @@ series of a single process, as of its calls to providers, are those of this one.
 after each pass, with what that pass knows of itself, use once --metrics-file.`,
 		Example: `  sandkeeper metrics
   sandkeeper metrics --output /var/lib/node_exporter/textfile/sandkeeper.prom`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return onLedger(cmd.Context(), o, func(a *app.App) error {
 				if file != "" {

@@ -31,12 +31,12 @@ func BenchmarkMetrics(b *testing.B) {
 	var ofFew, ofMany []time.Duration
 	for b.Loop() {
 		for range 15 {
-			ofFew = append(ofFew, timed(func() { check(b, few.PrintMetrics(io.Discard)) }))
-			ofMany = append(ofMany, timed(func() { check(b, many.PrintMetrics(io.Discard)) }))
+			ofFew = append(ofFew, timed(func() { must(b, few.PrintMetrics(io.Discard)) }))
+			ofMany = append(ofMany, timed(func() { must(b, many.PrintMetrics(io.Discard)) }))
 		}
 	}
 	var text bytes.Buffer
-	if check(b, many.PrintMetrics(&text)); text.Len() > metricsBytes {
+	if must(b, many.PrintMetrics(&text)); text.Len() > metricsBytes {
 		b.Errorf("the metrics of %s sandboxes are %d bytes, want at most %d", thousands(metricsMany), text.Len(), metricsBytes)
 	}
 	slices.Sort(ofFew)

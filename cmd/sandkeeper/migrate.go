@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func migrateCommand(o *app.Options) *cobra.Command {
@@ -16,7 +17,7 @@ func migrateCommand(o *app.Options) *cobra.Command {
 stamps it with the installation's name. It never touches the task table. Running it twice
 is harmless; a ledger of another installation, or of a newer version, is refused. So is
 one that others could change or plant something in: the error says the SQL that mends it.`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.Load()
 			if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -19,7 +20,7 @@ one: enforce is set in the config. "clear" gives the rule back to the config. A 
 lowered itself, because more than 2 % of the tasks that it failed came back to life, is armed
 again by "clear", which forgives what it was wrong about until then.`,
 		Example: "  sandkeeper mode orphan observe --reason \"false alarms since noon\"",
-		Args:    needs("RULE", "MODE"),
+		Args:    verb.Needs("RULE", "MODE"),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return reconcile.RuleNames, cobra.ShellCompDirectiveNoFileComp

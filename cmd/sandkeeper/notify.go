@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -61,7 +62,7 @@ func notifyTest(cmd *cobra.Command, o *app.Options, args []string) error {
 		}
 	}
 	if failed {
-		return &exitError{code: 1}
+		return &verb.ExitError{Code: 1}
 	}
 	return nil
 }

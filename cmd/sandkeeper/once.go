@@ -10,6 +10,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
@@ -35,8 +37,8 @@ func (f *runFlags) kind() reconcile.PassKind {
 func (f *runFlags) add(c *cobra.Command) {
 	c.Flags().
 		BoolVar(&f.quick, "quick", false, "read live tasks and look up suspects only, without listing the providers")
-	formFlag(c, &f.output, "text", "form of the result: text or json", "text", "json")
-	spanFlag(c, &f.timeout, "timeout", 5*time.Minute, "give up after this time in all")
+	verb.Form(c, &f.output, "text", "form of the result: text or json", "text", "json")
+	verb.Span(c, &f.timeout, "timeout", 5*time.Minute, "give up after this time in all")
 }
 
 func onceCommand(o *app.Options) *cobra.Command {
@@ -58,11 +60,11 @@ Job does not fail for somebody else's outage, which page, metrics and alerts tel
 		Example: `  sandkeeper once
   sandkeeper once -o json | jq '.steps[] | select(.verdict == "held")'
   sandkeeper once --quick --wait 5s`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runOnce(cmd.Context(), o, f) },
 	}
 	f.add(c)
-	spanOrNoneFlag(c, &f.wait, "wait", 10*time.Second,
+	verb.SpanOrNone(c, &f.wait, "wait", 10*time.Second,
 		"longest wait for another pass, and for probes and confirmations; 0: none")
 	c.Flags().BoolVar(&f.migrate, "migrate", false, "bring the ledger's schema up to date first")
 	c.Flags().BoolVar(&f.outages, "tolerate-outage", false,
@@ -108,7 +110,7 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 		complain(o.Err, verdict)
 		verdict = nil
 	}
-	return errors.Join(printResult(o.Out, f.output, reportOf(r, true)), verdict)
+	return errors.Join(result.PrintPass(o.Out, f.output, result.PassOf(r, true)), verdict)
 }
 
 // explainHeld says who has the lease, in words for the operator.
@@ -123,13 +125,14 @@ func explainHeld(err error) error {
 // verdictOf is the exit code of a pass.
 func verdictOf(r *run.Result, err error) error {
 	if err != nil {
-		return &exitError{code: 1, err: err}
+		return &verb.ExitError{Code: 1, Err: err}
 	}
 	if !r.Complete {
-		return &exitError{code: 1, err: fmt.Errorf("the pass is not complete: %s", r.Error)}
+		return &verb.ExitError{Code: 1, Err: fmt.Errorf("the pass is not complete: %s", r.Error)}
 	}
 	if frozen := r.Frozen(); len(frozen) > 0 {
-		return &exitError{code: notTrusted, err: fmt.Errorf("not trusted: %s: %s", frozen[0].Name, frozen[0].Reason)}
+		return &verb.ExitError{Code: verb.NotTrusted,
+			Err: fmt.Errorf("not trusted: %s: %s", frozen[0].Name, frozen[0].Reason)}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // A request is what every operator's verb records: who, why, and for how long.
@@ -20,7 +21,7 @@ type request struct{ app.Request }
 func (w *request) add(c *cobra.Command, last time.Duration, lastHelp string) {
 	w.sign(c)
 	if lastHelp != "" {
-		spanFlag(c, &w.Last, "for", last, lastHelp)
+		verb.Span(c, &w.Last, "for", last, lastHelp)
 	}
 }
 
@@ -73,7 +74,7 @@ func onLedger(ctx context.Context, o *app.Options, do func(*app.App) error) erro
 func usage(err error) error {
 	var wrong *app.MisuseError
 	if errors.As(err, &wrong) {
-		return misused(err)
+		return verb.Misused(err)
 	}
 	return err
 }

@@ -43,10 +43,10 @@ func BenchmarkPage(b *testing.B) {
 	migrateFleet(b, dsn)
 	fillFleet(b, dsn, metricsMany)
 	db, err := pgx.Connect(b.Context(), dsn)
-	check(b, err)
+	must(b, err)
 	defer db.Close(context.Background())
 	var boxes, findings int
-	check(b, db.QueryRow(b.Context(), `SELECT (SELECT count(*) FROM sandkeeper.sandboxes WHERE gone_at IS NULL),
+	must(b, db.QueryRow(b.Context(), `SELECT (SELECT count(*) FROM sandkeeper.sandboxes WHERE gone_at IS NULL),
 		(SELECT count(*) FROM sandkeeper.findings WHERE resolved_at IS NULL)`).Scan(&boxes, &findings))
 	p := servePages(b, dsn)
 	for b.Loop() {
@@ -96,7 +96,7 @@ func migrateFleet(b *testing.B, dsn string) {
 func asProgram(b *testing.B, dsn string, args ...string) *program.Cmd {
 	b.Helper()
 	config := filepath.Join(b.TempDir(), "fleet.yaml")
-	check(b, os.WriteFile(config, fleetConfig(dsn), 0o600))
+	must(b, os.WriteFile(config, fleetConfig(dsn), 0o600))
 	c := program.CommandContext(b.Context(), os.Args[0], append(args, "-c", config)...)
 	c.Env = append(os.Environ(), runAsEnv+"=1")
 	return c
@@ -108,8 +108,8 @@ func servePages(b *testing.B, dsn string) *pageServer {
 	b.Helper()
 	c := asProgram(b, dsn, "serve")
 	errs, err := c.StderrPipe()
-	check(b, err)
-	check(b, c.Start())
+	must(b, err)
+	must(b, c.Start())
 	b.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
 	said := ""
 	for lines := bufio.NewScanner(errs); lines.Scan(); {
@@ -145,7 +145,7 @@ func (p *pageServer) get(ctx context.Context, path string) (int64, error) {
 func (p *pageServer) load(b *testing.B) (took []time.Duration, bytes int64) {
 	b.Helper()
 	_, err := p.get(b.Context(), "") // connections, plans
-	check(b, err)
+	must(b, err)
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	tick := time.NewTicker(time.Second / pageASecond)
@@ -186,7 +186,7 @@ func (p *pageServer) watched(b *testing.B, db *pgx.Conn) (core, changes, looks f
 	for time.Since(from) < pageFor {
 		<-tick.C
 		_, err := db.Exec(b.Context(), `INSERT INTO sandkeeper.timeline (at, subject, kind, what) VALUES (now(), 'rule:orphan', 'state', 'x')`)
-		check(b, err)
+		must(b, err)
 		made++
 	}
 	spent, lasted := p.cpu(b)-cpu, time.Since(from).Seconds()
@@ -222,12 +222,12 @@ func (p *pageServer) watch(ctx context.Context, heard, looked *atomic.Int64) {
 func (p *pageServer) cpu(b *testing.B) time.Duration {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
-	check(b, err)
+	must(b, err)
 	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')'):]))
 	var ticks int64
 	for _, f := range fields[12:14] { // user and system
 		n, err := strconv.ParseInt(f, 10, 64)
-		check(b, err)
+		must(b, err)
 		ticks += n
 	}
 	return time.Duration(ticks) * 10 * time.Millisecond

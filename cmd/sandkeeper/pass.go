@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -15,7 +16,7 @@ func passCommand(o *app.Options) *cobra.Command {
 		Long: `Pass asks for a full pass, or a quick one, without waiting for the schedule. Where a daemon
 runs, it begins about at once, on one of the replicas. Where none runs, use once.`,
 		Example:   "  sandkeeper pass --reason \"the provider is back\"\n  sandkeeper pass quick",
-		Args:      oneOf("quick", "full"),
+		Args:      verb.OneOf("quick", "full"),
 		ValidArgs: []string{"quick", "full"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kind := reconcile.Full

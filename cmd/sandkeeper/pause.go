@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func pauseCommand(o *app.Options) *cobra.Command {
@@ -16,7 +17,7 @@ be done is shown as held by the pause.`,
 		Example: `  sandkeeper pause --reason "provider maintenance" --for 2h
   sandkeeper pause rule:orphan --reason "wrong label rolled out"
   sandkeeper pause provider:daytona`,
-		Args: upTo(2),
+		Args: verb.UpTo(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				return a.PauseOf(cmd.Context(), args, &by.Request)
@@ -33,7 +34,7 @@ func resumeCommand(o *app.Options) *cobra.Command {
 		Use:     "resume [all|rule:NAME|provider:NAME]",
 		Short:   "End a pause",
 		Example: "  sandkeeper resume\n  sandkeeper resume rule:orphan",
-		Args:    upTo(2),
+		Args:    verb.UpTo(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				return a.Resume(cmd.Context(), args, &by.Request)

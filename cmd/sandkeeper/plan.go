@@ -8,6 +8,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // planFlags are the flags of plan.
@@ -33,7 +35,7 @@ Exit code 0, or 1 on an error and on wrong usage. With --detailed-exitcode 2 mea
 		Example: `  sandkeeper plan
   sandkeeper plan --rule orphan --limit 0
   sandkeeper plan -o json --detailed-exitcode`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runPlan(cmd.Context(), o, f) },
 	}
 	f.add(c)
@@ -53,7 +55,7 @@ func runPlan(ctx context.Context, o *app.Options, f *planFlags) error {
 	}
 	defer a.Close()
 	if f.only.provider != "" && !a.Config.HasProvider(f.only.provider) {
-		return misused(a.UnknownProvider(f.only.provider))
+		return verb.Misused(a.UnknownProvider(f.only.provider))
 	}
 	show := console.NewProgress(o.Err)
 	r, err := a.Keeper(show.Stage).Plan(ctx, f.kind())
@@ -61,17 +63,17 @@ func runPlan(ctx context.Context, o *app.Options, f *planFlags) error {
 	if err != nil {
 		return err
 	}
-	shown := reportOf(r, false).only(&f.only)
+	shown := result.PassOf(r, false).Only(f.only.rule, f.only.provider)
 	if f.output == "json" {
 		err = console.PrintJSON(o.Out, shown)
 	} else {
-		err = printPlan(o.Out, shown, f.only.limit)
+		err = result.PrintPlan(o.Out, shown, f.only.limit)
 	}
 	if err != nil {
 		return err
 	}
 	if f.detailed && len(shown.Steps) > 0 {
-		return &exitError{code: 2}
+		return &verb.ExitError{Code: 2}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -26,7 +27,7 @@ until the incident closes.`,
 		Example: `  sandkeeper release orphan
   sandkeeper release orphan --hash 2f9k1 --reason "checked by hand, all from the test run" --for 1h
   sandkeeper release incident:i-3k9f2 --reason "the snapshot is active again"`,
-		Args: needs("RULE|SOURCE|incident:ID"),
+		Args: verb.Needs("RULE|SOURCE|incident:ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				if id, incident := reconcile.OfType(reconcile.SubjectIncident, args[0]); incident {

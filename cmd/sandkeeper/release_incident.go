@@ -7,6 +7,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -21,7 +22,7 @@ func releaseIncident(ctx context.Context, a *app.App, id string, by *request) (s
 		return "", err
 	}
 	if !incident.Holds() {
-		return "", fmt.Errorf("release of incident %s: it holds nothing, it is %s", id, incidentState(&incident))
+		return "", fmt.Errorf("release of incident %s: it holds nothing, it is %s", id, result.IncidentState(&incident))
 	}
 	held, err := a.HeldByIncident(ctx, &incident)
 	if err != nil {
@@ -40,7 +41,7 @@ func releaseIncident(ctx context.Context, a *app.App, id string, by *request) (s
 // unreleased shows what a release would let go.
 func unreleased(i *reconcile.Incident, held []string) string {
 	var b bytes.Buffer
-	incidentLine(&b, console.Paint{}, incidentOf(i))
+	result.IncidentLine(&b, console.Paint{}, result.IncidentOf(i))
 	for _, subject := range held[:min(len(held), mostHeldShown)] {
 		fmt.Fprintf(&b, "%s\n", text.Line(subject))
 	}

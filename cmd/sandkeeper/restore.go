@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func restoreCommand(o *app.Options) *cobra.Command {
@@ -22,7 +23,7 @@ remedy: stop, which no termination follows. What comes back is
 held for a while, so that the rule which found it does not find it again at once: fix the
 cause, or lengthen the hold, before that is over.`,
 		Example: `  sandkeeper restore daytona/7d3a… --reason "it was the customer's"`,
-		Args:    needs("ID"),
+		Args:    verb.Needs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				if err := a.CheckSchema(cmd.Context()); err != nil {
@@ -33,7 +34,7 @@ cause, or lengthen the hold, before that is over.`,
 		},
 	}
 	by.sign(c)
-	spanOrNoneFlag(c, &by.Last, "for", 24*time.Hour,
+	verb.SpanOrNone(c, &by.Last, "for", 24*time.Hour,
 		"how long what comes back is held, so that no rule acts on it again; 0: not at all")
 	return c
 }

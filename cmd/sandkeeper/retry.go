@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func retryCommand(o *app.Options) *cobra.Command {
@@ -25,10 +26,10 @@ fixed. Right before each write all of that is looked at again. What waits for lo
 withdrawn.`,
 		Example: `  sandkeeper retry incident:i-3k9f2
   sandkeeper retry incident:i-3k9f2 --hash 2f9k1 --reason "the snapshot is active again"`,
-		Args: needs("TASK|incident:ID"),
+		Args: verb.Needs("TASK|incident:ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if hash != "" && by.Reason == "" {
-				return misused(errors.New("--reason is required; it is recorded and shown on the page"))
+				return verb.Misused(errors.New("--reason is required; it is recorded and shown on the page"))
 			}
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				return a.Retry(cmd.Context(), args[0], hash, &by.Request)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func runCommand(o *app.Options) *cobra.Command {
@@ -22,7 +23,7 @@ It reads the config again when the file changes and on SIGHUP. SIGTERM and Ctrl-
 once what it has begun is finished; a second Ctrl-C stops it at once, and loses nothing.`,
 		Example: `  sandkeeper run --migrate
   sandkeeper run -c /etc/sandkeeper/sandkeeper.yaml`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runDaemon(cmd.Context(), o, migrate) },
 	}
 	c.Flags().BoolVar(&migrate, "migrate", false, "bring the ledger's schema up to date first")

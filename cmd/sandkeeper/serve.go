@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func serveCommand(o *app.Options) *cobra.Command {
@@ -16,7 +17,7 @@ func serveCommand(o *app.Options) *cobra.Command {
 as "run" does. It makes no pass, asks no provider and reads no task. A role that may only
 read the schema "sandkeeper" is enough to show it; what operators ask for on the page and by the
 API is recorded with one that may write, and done by "run" or "once". Put it beside a CronJob of "once".`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), o) },
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web"
@@ -30,31 +32,31 @@ Exit code 0: in agreement.
 Exit code 3: not in agreement, or not known because no pass came.
 Exit code 1: the ledger cannot be read.`,
 		Example: "  sandkeeper status || sandkeeper findings\n  sandkeeper status -o json",
-		Args:    needs(),
+		Args:    verb.Needs(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return runStatus(cmd.Context(), o, f.output) },
 	}
-	formFlag(c, &f.output, "table", "form of the result: table, wide, json or yaml", listForms...)
+	verb.Form(c, &f.output, "table", "form of the result: table, wide, json or yaml", listForms...)
 	return c
 }
 
 // A statusReport is the verdict of the page. Its JSON is a public contract.
 type statusReport struct {
-	Installation string         `json:"installation,omitempty"`
-	At           time.Time      `json:"at"`
-	Agreement    bool           `json:"agreement"`
-	Level        string         `json:"level"` // bad, warn, set, busy or well
-	Word         string         `json:"word"`
-	Sentence     string         `json:"sentence"`
-	Next         string         `json:"next,omitempty"`
-	Command      string         `json:"command,omitempty"`
-	Notes        []string       `json:"notes,omitempty"`
-	LastPass     *time.Time     `json:"last_pass,omitempty"`
-	LastFullPass *time.Time     `json:"last_full_pass,omitempty"`
-	Findings     int            `json:"findings"`
-	Actions      int            `json:"open_actions"`
-	Incidents    int            `json:"open_incidents"`
-	Sources      []sourceReport `json:"sources"`
-	Counts       map[string]int `json:"counts,omitempty"`
+	Installation string          `json:"installation,omitempty"`
+	At           time.Time       `json:"at"`
+	Agreement    bool            `json:"agreement"`
+	Level        string          `json:"level"` // bad, warn, set, busy or well
+	Word         string          `json:"word"`
+	Sentence     string          `json:"sentence"`
+	Next         string          `json:"next,omitempty"`
+	Command      string          `json:"command,omitempty"`
+	Notes        []string        `json:"notes,omitempty"`
+	LastPass     *time.Time      `json:"last_pass,omitempty"`
+	LastFullPass *time.Time      `json:"last_full_pass,omitempty"`
+	Findings     int             `json:"findings"`
+	Actions      int             `json:"open_actions"`
+	Incidents    int             `json:"open_incidents"`
+	Sources      []result.Source `json:"sources"`
+	Counts       map[string]int  `json:"counts,omitempty"`
 }
 
 func runStatus(ctx context.Context, o *app.Options, output string) error {
@@ -69,7 +71,7 @@ func runStatus(ctx context.Context, o *app.Options, output string) error {
 			return err
 		}
 		if !s.Agreement {
-			return &exitError{code: notTrusted}
+			return &verb.ExitError{Code: verb.NotTrusted}
 		}
 		return nil
 	})
@@ -78,8 +80,8 @@ func runStatus(ctx context.Context, o *app.Options, output string) error {
 func statusOf(r *web.Reading, p reconcile.Policy) *statusReport {
 	v, o := web.StatusOf(r, p), &r.Overview
 	s := &statusReport{Installation: o.Installation, At: o.Now.UTC(), Agreement: v.Agrees, Level: v.Level, Word: v.Word,
-		Sentence: v.Sentence, Next: v.Next, Command: v.Command, Notes: v.Notes, LastPass: when(o.LastPass),
-		LastFullPass: when(o.LastFull), Actions: o.OpenTotal, Sources: sourcesOf(o.Sources),
+		Sentence: v.Sentence, Next: v.Next, Command: v.Command, Notes: v.Notes, LastPass: console.When(o.LastPass),
+		LastFullPass: console.When(o.LastFull), Actions: o.OpenTotal, Sources: result.SourcesOf(o.Sources),
 		Counts: reconcile.WithoutMeasures(o.Counts)}
 	for _, n := range o.FindingsOpen {
 		s.Findings += n
@@ -116,8 +118,8 @@ func (s *statusReport) text(b *bytes.Buffer, p console.Paint, wide bool) {
 		fmt.Fprintf(b, "  %s\n", text.Line(s.Command))
 	}
 	fmt.Fprintf(b, "%s, %s, %s; last pass %s, last full pass %s\n", console.Plural(s.Findings, "finding"),
-		console.Plural(s.Actions, "open action"), console.Plural(s.Incidents, "open incident"), stampText(s.LastPass),
-		stampText(s.LastFullPass))
+		console.Plural(s.Actions, "open action"), console.Plural(s.Incidents, "open incident"), console.Stamp(s.LastPass),
+		console.Stamp(s.LastFullPass))
 	for _, source := range s.Sources {
 		if !source.Trusted {
 			fmt.Fprintf(b, "%s %s: %s\n", p.Red("NOT TRUSTED"), text.Line(source.Name), text.Line(source.Reason))

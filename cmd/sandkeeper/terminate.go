@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
@@ -41,7 +42,7 @@ func (d *demand) add(c *cobra.Command) {
 // check refuses what nobody could explain afterwards.
 func (d *demand) check() error {
 	if strings.TrimSpace(d.Reason) == "" {
-		return misused(errors.New("--reason is required; it is recorded and shown on the page"))
+		return verb.Misused(errors.New("--reason is required; it is recorded and shown on the page"))
 	}
 	return nil
 }
@@ -63,7 +64,7 @@ It takes the place of a termination that a pass planned and that has not begun. 
 not written.`,
 		Example: `  sandkeeper terminate daytona/7d3a… --reason "customer asked, ticket 4711"
   sandkeeper terminate 8c02ffe6-26b9-4b1c-9d6e-0d2f9d6a1c11 --include-running --reason "mines coins"`,
-		Args: needs("ID"),
+		Args: verb.Needs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := d.check(); err != nil {
 				return err
@@ -237,7 +238,7 @@ func previewed(p *run.Previewed) string {
 	if p.Name != "" && p.Name != p.ID {
 		out += fmt.Sprintf(" %q", p.Name)
 	}
-	out += " (" + firstText(p.Raw, "not seen now") + ")"
+	out += " (" + reconcile.FirstOf(p.Raw, "not seen now") + ")"
 	switch {
 	case p.Status != "":
 		out += fmt.Sprintf(", task %s (%s)", p.Task, p.Status)

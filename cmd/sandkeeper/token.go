@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -40,10 +41,10 @@ name, for what operators may ask for, when web.operators names the user. It has 
 most. With an operator key it is signed: a token that somebody else wrote into the ledger is none.`,
 		Example: `  sandkeeper token create prometheus --reason "scrapes /metrics"
   sandkeeper token create ana --scope act --for 30d --reason "deploys hold their tasks"`,
-		Args: needs("USER"),
+		Args: verb.Needs("USER"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if by.Reason == "" {
-				return misused(errors.New("--reason is required; it is recorded, and shown by `sandkeeper token list`"))
+				return verb.Misused(errors.New("--reason is required; it is recorded, and shown by `sandkeeper token list`"))
 			}
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				return createToken(cmd.Context(), a, reconcile.Token{User: args[0], Scope: reconcile.TokenScope(scope)}, by)
@@ -74,7 +75,7 @@ func tokenListCommand(o *app.Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the tokens, without their secrets",
-		Args:  needs(),
+		Args:  verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return onLedger(cmd.Context(), o, func(a *app.App) error {
 				now, err := a.Ledger.Now(cmd.Context())
@@ -125,7 +126,7 @@ func tokenRevokeCommand(o *app.Options) *cobra.Command {
 		Use:     "revoke ID",
 		Short:   "Take a token back; it counts no more from the next request on",
 		Example: `  sandkeeper token revoke k3f9xq2m7a --reason "it was in a log"`,
-		Args:    needs("ID"),
+		Args:    verb.Needs("ID"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withLedger(cmd.Context(), o, func(a *app.App) (string, error) {
 				err := a.Ledger.RevokeToken(cmd.Context(), args[0], by.Signed())

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
-	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/result"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func tuneCommand(o *app.Options) *cobra.Command {
@@ -27,7 +23,7 @@ many hours of dead work would have passed before it was found, and what its sand
 It changes nothing. With --apply it prints the lines for the config that keep the bound of 2 %.`,
 		Example: `  sandkeeper tune --rule heartbeat-lost
   sandkeeper tune --apply`,
-		Args: needs(),
+		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return runTune(cmd.Context(), o, f, apply) },
 	}
 	f.add(c, "text", "json")
@@ -42,111 +38,9 @@ func runTune(ctx context.Context, o *app.Options, f *pastFlags, apply bool) erro
 	}
 	switch {
 	case apply:
-		return tuneLines(o.Out, p)
+		return result.PrintTuneLines(o.Out, p)
 	case f.form == "json":
-		return console.PrintJSON(o.Out, tuneReportOf(p))
+		return console.PrintJSON(o.Out, result.TuneOf(p))
 	}
-	return tuneText(o.Out, p)
-}
-
-// A tuneReport is the result of tune. Its JSON is a public contract, with the units of a [backtestReport].
-type tuneReport struct {
-	AsOf  time.Time  `json:"as_of"`
-	Since time.Time  `json:"since"`
-	Rules []tuneRule `json:"rules"`
-}
-
-type tuneRule struct {
-	Rule      string      `json:"rule"`
-	After     float64     `json:"after"`
-	Suggested float64     `json:"suggested_after,omitempty"`
-	Samples   int         `json:"samples"`
-	Frontier  []tunePoint `json:"frontier"`
-}
-
-type tunePoint struct {
-	After          float64 `json:"after"`
-	FalsePositives int     `json:"false_positives"`
-	Upper          float64 `json:"upper_bound"`
-	DeadHours      float64 `json:"dead_hours"`
-	Cost           float64 `json:"cost_usd"`
-}
-
-func tuneReportOf(p *past) tuneReport {
-	out := tuneReport{AsOf: p.asOf, Since: p.since, Rules: []tuneRule{}}
-	for i := range p.results {
-		r := &p.results[i]
-		if len(r.Frontier) == 0 {
-			continue
-		}
-		line := tuneRule{Rule: r.Rule, After: r.After.Seconds(), Suggested: r.Suggested.Seconds(), Samples: r.Samples}
-		for _, f := range r.Frontier {
-			line.Frontier = append(line.Frontier, tunePoint{f.After.Seconds(), f.FalsePositives, f.Upper, f.DeadHours,
-				f.DeadHours * p.price})
-		}
-		out.Rules = append(out.Rules, line)
-	}
-	return out
-}
-
-func tuneText(w io.Writer, p *past) error {
-	var b bytes.Buffer
-	paint := console.NewPaint(w)
-	for i := range p.results {
-		r := &p.results[i]
-		if len(r.Frontier) == 0 {
-			continue
-		}
-		fmt.Fprintf(&b, "%s: %s, %s that died\n", paint.Bold(r.Rule), console.Plural(r.Samples, "task"),
-			console.Plural(r.Dead, "task"))
-		t := console.Table(&b)
-		fmt.Fprintln(t, "  after\tfalse positives\tat most\thours of dead work\tcost\t")
-		for _, f := range r.Frontier {
-			fmt.Fprintf(t, "  %s\t%d\t%s\t%.1f\t$%.2f\t%s\n", text.Exact(f.After), f.FalsePositives, percentText(f.Upper),
-				f.DeadHours, f.DeadHours*p.price, choiceText(r, f.After))
-		}
-		if err := t.Flush(); err != nil {
-			return fmt.Errorf("write the result: %w", err)
-		}
-		fmt.Fprintln(&b)
-	}
-	if b.Len() == 0 {
-		fmt.Fprintln(&b, "no finished task tells of any rule; `sandkeeper backtest` says why")
-	}
-	return console.Print(w, &b)
-}
-
-func choiceText(r *backtest.Result, after time.Duration) string {
-	switch after {
-	case r.After:
-		return "set now"
-	case r.Suggested:
-		return "keeps the bound"
-	}
-	return ""
-}
-
-// tuneLines prints what the config would say. A threshold that is set and keeps the bound is left as it is.
-func tuneLines(w io.Writer, p *past) error {
-	var b bytes.Buffer
-	var lines bytes.Buffer
-	for i := range p.results {
-		r := &p.results[i]
-		switch {
-		case len(r.Frontier) == 0 || r.Class != backtest.All:
-		case r.Proven:
-			fmt.Fprintf(&lines, "  # %s: %s keeps the bound\n", r.Rule, text.Exact(r.After))
-		case r.Suggested == 0:
-			fmt.Fprintf(&lines, "  # %s: %s are too few to say\n", r.Rule, console.Plural(r.Samples, "task"))
-		default:
-			fmt.Fprintf(&lines, "  %s: {after: %s} # was %s; %s more of dead work\n", r.Rule, text.Exact(r.Suggested),
-				text.Exact(r.After), fmt.Sprintf("%.1f hours", max(r.Cost, 0)))
-		}
-	}
-	if lines.Len() == 0 {
-		return console.Print(w, bytes.NewBufferString("# no finished task tells of any rule\n"))
-	}
-	fmt.Fprintf(&b, "# from %s since %s\nrules:\n%s", console.Plural(p.tasks, "finished task"), text.Time(p.since),
-		lines.Bytes())
-	return console.Print(w, &b)
+	return result.PrintTune(o.Out, p)
 }

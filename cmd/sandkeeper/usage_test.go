@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 // called is one call of the program that needs no config.
@@ -24,31 +25,31 @@ func TestWrongUsage(t *testing.T) {
 		says string // "" when nothing is near
 		help string
 	}{
-		"plann":                      {wrongUsage, `"plann" is no verb of sandkeeper; did you mean "plan"?`, "sandkeeper help"},
-		"victims i-1":                {wrongUsage, `did you mean "affected"?`, "sandkeeper help"},
-		"zzz":                        {wrongUsage, `"zzz" is no verb of sandkeeper`, "sandkeeper help"},
-		"audit vrify":                {wrongUsage, `"vrify" is no verb of audit; did you mean "verify"?`, "sandkeeper help audit"},
-		"alerts rules more":          {wrongUsage, `rules takes no argument, and was given "more"`, "sandkeeper help alerts rules"},
-		"help plann":                 {wrongUsage, `did you mean "plan"?`, "sandkeeper help"},
-		"help audit vrify":           {wrongUsage, `did you mean "verify"?`, "sandkeeper help"},
-		"completion bsh":             {wrongUsage, `did you mean "bash"?`, "sandkeeper help completion"},
-		"once --quik":                {wrongUsage, `did you mean "--quick"?`, "sandkeeper help once"},
-		"once --zzz":                 {wrongUsage, "unknown flag: --zzz", "sandkeeper help once"},
-		"once --timeout":             {wrongUsage, "flag needs an argument: --timeout", "sandkeeper help once"},
-		"once x":                     {wrongUsage, `once takes no argument, and was given "x"`, "sandkeeper help once"},
-		"once -o jsn":                {wrongUsage, `--output jsn: did you mean "json"?`, "sandkeeper help once"},
-		"explain x -o xml":           {wrongUsage, "--output xml: known are text, json", "sandkeeper help explain"},
-		"affected -o yaml":           {wrongUsage, "--output yaml: known are ids, json, sql", "sandkeeper help affected"},
-		"report -o=":                 {wrongUsage, "known are text, json", "sandkeeper help report"},
-		"affected a b":               {wrongUsage, "affected takes at most 1 argument, and was given 2", "sandkeeper help affected"},
-		"pause rule orphan now":      {wrongUsage, "pause takes at most 2 arguments", "sandkeeper help pause"},
-		"pass quik":                  {wrongUsage, `pass has no "quik"; did you mean "quick"?`, "sandkeeper help pass"},
-		"pass quick full":            {wrongUsage, "pass takes at most 1 argument", "sandkeeper help pass"},
-		"hold":                       {wrongUsage, "hold needs one TARGET", "sandkeeper help hold"},
-		"mode orphan":                {wrongUsage, "mode needs one RULE and one MODE", "sandkeeper help mode"},
-		"mode orphann observe":       {wrongUsage, `no rule "orphann"; did you mean "orphan"?`, "sandkeeper help mode"},
-		"terminate sb-1 -c /nowhere": {wrongUsage, "--reason is required", "sandkeeper help terminate"},
-		"hold x --for soon":          {wrongUsage, `"soon" is not a duration`, "sandkeeper help hold"},
+		"plann":                      {verb.WrongUsage, `"plann" is no verb of sandkeeper; did you mean "plan"?`, "sandkeeper help"},
+		"victims i-1":                {verb.WrongUsage, `did you mean "affected"?`, "sandkeeper help"},
+		"zzz":                        {verb.WrongUsage, `"zzz" is no verb of sandkeeper`, "sandkeeper help"},
+		"audit vrify":                {verb.WrongUsage, `"vrify" is no verb of audit; did you mean "verify"?`, "sandkeeper help audit"},
+		"alerts rules more":          {verb.WrongUsage, `rules takes no argument, and was given "more"`, "sandkeeper help alerts rules"},
+		"help plann":                 {verb.WrongUsage, `did you mean "plan"?`, "sandkeeper help"},
+		"help audit vrify":           {verb.WrongUsage, `did you mean "verify"?`, "sandkeeper help"},
+		"completion bsh":             {verb.WrongUsage, `did you mean "bash"?`, "sandkeeper help completion"},
+		"once --quik":                {verb.WrongUsage, `did you mean "--quick"?`, "sandkeeper help once"},
+		"once --zzz":                 {verb.WrongUsage, "unknown flag: --zzz", "sandkeeper help once"},
+		"once --timeout":             {verb.WrongUsage, "flag needs an argument: --timeout", "sandkeeper help once"},
+		"once x":                     {verb.WrongUsage, `once takes no argument, and was given "x"`, "sandkeeper help once"},
+		"once -o jsn":                {verb.WrongUsage, `--output jsn: did you mean "json"?`, "sandkeeper help once"},
+		"explain x -o xml":           {verb.WrongUsage, "--output xml: known are text, json", "sandkeeper help explain"},
+		"affected -o yaml":           {verb.WrongUsage, "--output yaml: known are ids, json, sql", "sandkeeper help affected"},
+		"report -o=":                 {verb.WrongUsage, "known are text, json", "sandkeeper help report"},
+		"affected a b":               {verb.WrongUsage, "affected takes at most 1 argument, and was given 2", "sandkeeper help affected"},
+		"pause rule orphan now":      {verb.WrongUsage, "pause takes at most 2 arguments", "sandkeeper help pause"},
+		"pass quik":                  {verb.WrongUsage, `pass has no "quik"; did you mean "quick"?`, "sandkeeper help pass"},
+		"pass quick full":            {verb.WrongUsage, "pass takes at most 1 argument", "sandkeeper help pass"},
+		"hold":                       {verb.WrongUsage, "hold needs one TARGET", "sandkeeper help hold"},
+		"mode orphan":                {verb.WrongUsage, "mode needs one RULE and one MODE", "sandkeeper help mode"},
+		"mode orphann observe":       {verb.WrongUsage, `no rule "orphann"; did you mean "orphan"?`, "sandkeeper help mode"},
+		"terminate sb-1 -c /nowhere": {verb.WrongUsage, "--reason is required", "sandkeeper help terminate"},
+		"hold x --for soon":          {verb.WrongUsage, `"soon" is not a duration`, "sandkeeper help hold"},
 		"plan --quik":                {1, `did you mean "--quick"?`, "sandkeeper help plan"},
 		"plan x":                     {1, "plan takes no argument", "sandkeeper help plan"},
 	} {

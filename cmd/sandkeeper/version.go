@@ -7,13 +7,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
 func versionCommand(o *app.Options) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
-		Args:  needs(),
+		Args:  verb.Needs(),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(o.Out, versionLine())
 			return err

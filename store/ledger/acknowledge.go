@@ -13,7 +13,7 @@ import (
 
 // AcknowledgeIncident writes down who looks after an open incident. It changes nothing else. [reconcile.ErrNotFound]
 // means that there is none of this id.
-func (g *Ledger) AcknowledgeIncident(ctx context.Context, id string, by reconcile.Attribution) error {
+func (g *Operators) AcknowledgeIncident(ctx context.Context, id string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		if _, err := incident(ctx, tx, id); err != nil {
 			return nil, err

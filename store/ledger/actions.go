@@ -12,7 +12,7 @@ import (
 )
 
 // OpenActions reads the actions that are not closed, oldest remedy first.
-func (g *Ledger) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
+func (g *Keeper) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
 	found, err := all(ctx, g.pool, "open_actions", nil, scanAction)
 	if seals := g.seals.Load(); err == nil && seals.On() {
 		var now time.Time

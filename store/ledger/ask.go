@@ -16,7 +16,7 @@ import (
 // are new: what is open already for the same thing stays as it is, unless it gives way. The
 // steps in withdraw are taken back first; when one of them was begun or is over, nothing is
 // asked for.
-func (g *Ledger) Ask(ctx context.Context, by reconcile.Attribution, actions []reconcile.Action, withdraw []string,
+func (g *Operators) Ask(ctx context.Context, by reconcile.Attribution, actions []reconcile.Action, withdraw []string,
 ) ([]reconcile.Action, error) {
 	if err := protocol.CheckAsked(actions); err != nil {
 		return nil, fmt.Errorf("ask: %w", err)
@@ -125,7 +125,7 @@ func planAsked(ctx context.Context, tx pgx.Tx, actions []reconcile.Action) ([]re
 }
 
 // Note writes into the history of a subject what an operator did or asked for.
-func (g *Ledger) Note(ctx context.Context, by reconcile.Attribution, subject, what string) error {
+func (g *Operators) Note(ctx context.Context, by reconcile.Attribution, subject, what string) error {
 	err := g.operatorRequest(ctx, by, func(pgx.Tx, time.Time) ([]line, error) { return []line{{subject, what}}, nil })
 	if err != nil {
 		return fmt.Errorf("note on %s: %w", subject, err)

@@ -28,7 +28,7 @@ type Audit struct {
 
 // VerifyTimeline reads the whole timeline in one snapshot. head, if there is one, was named by an
 // earlier audit: the chain has to go through it.
-func (g *Ledger) VerifyTimeline(ctx context.Context, head string) (Audit, error) {
+func (g *Schema) VerifyTimeline(ctx context.Context, head string) (Audit, error) {
 	c := chain{wanted: head, sums: map[int64][]byte{}}
 	err := g.inSnapshot(ctx, func(tx pgx.Tx) error {
 		return read(ctx, tx, []reading{

@@ -13,7 +13,7 @@ import (
 
 // Findings reads a part of the findings that somebody chose, newest first, and the cursor of the part after it; a zero
 // one when this is the last.
-func (g *Ledger) Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error) {
+func (g *Reader) Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error) {
 	args := pgx.StrictNamedArgs{"held_by": c.HeldBy, "incident": c.Incident}
 	query := "browse_findings_resolved"
 	switch {
@@ -34,7 +34,7 @@ func (g *Ledger) Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.
 
 // Actions reads a part of the actions that somebody chose, newest first, as Findings does; of one pass in the order in
 // which they were planned.
-func (g *Ledger) Actions(ctx context.Context, c reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error) {
+func (g *Reader) Actions(ctx context.Context, c reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error) {
 	if c.Pass != 0 {
 		return g.passActions(ctx, &c)
 	}
@@ -55,7 +55,7 @@ func (g *Ledger) Actions(ctx context.Context, c reconcile.Chosen) ([]reconcile.A
 	return column(rows, func(r actionRow) reconcile.Action { return r.Action }), next, nil
 }
 
-func (g *Ledger) passActions(ctx context.Context, c *reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error) {
+func (g *Reader) passActions(ctx context.Context, c *reconcile.Chosen) ([]reconcile.Action, reconcile.Cursor, error) {
 	rows, err := all(ctx, g.pool, "browse_actions_pass", pgx.StrictNamedArgs{
 		"pass": c.Pass, "key": clean(c.After.Key), "most": c.Most + 1,
 	}, scanActionRow)
@@ -67,7 +67,7 @@ func (g *Ledger) passActions(ctx context.Context, c *reconcile.Chosen) ([]reconc
 }
 
 // OperatorEvents reads a part of what operators asked for, newest first.
-func (g *Ledger) OperatorEvents(ctx context.Context, after reconcile.Cursor, most int,
+func (g *Reader) OperatorEvents(ctx context.Context, after reconcile.Cursor, most int,
 ) ([]reconcile.TimelineEvent, reconcile.Cursor, error) {
 	key, err := numberOf(after)
 	if err != nil {
@@ -84,7 +84,7 @@ func (g *Ledger) OperatorEvents(ctx context.Context, after reconcile.Cursor, mos
 }
 
 // PassesBelow reads the passes below a number, newest first; 0 is the newest.
-func (g *Ledger) PassesBelow(ctx context.Context, below int64, most int) ([]reconcile.PassSeen, error) {
+func (g *Reader) PassesBelow(ctx context.Context, below int64, most int) ([]reconcile.PassSeen, error) {
 	found, err := all(ctx, g.pool, "browse_passes", pgx.StrictNamedArgs{"below": below, "most": most}, scanPass)
 	if err != nil {
 		return nil, fmt.Errorf("read passes below %d: %w", below, err)
@@ -94,7 +94,7 @@ func (g *Ledger) PassesBelow(ctx context.Context, below int64, most int) ([]reco
 
 // NewestAffected reads a part of the verdicts of an incident while it lasted, newest first. [reconcile.ErrNotFound]
 // means that there is no such incident.
-func (g *Ledger) NewestAffected(ctx context.Context, id string, after reconcile.Cursor, most int,
+func (g *Reader) NewestAffected(ctx context.Context, id string, after reconcile.Cursor, most int,
 ) ([]reconcile.Verdict, reconcile.Cursor, error) {
 	key, err := numberOf(after)
 	if err != nil {
@@ -120,7 +120,7 @@ func (g *Ledger) NewestAffected(ctx context.Context, id string, after reconcile.
 }
 
 // Search finds tasks, sandboxes and incidents by an id or a part of one, what is there first.
-func (g *Ledger) Search(ctx context.Context, text string, most int) ([]reconcile.FoundSubject, error) {
+func (g *Reader) Search(ctx context.Context, text string, most int) ([]reconcile.FoundSubject, error) {
 	if text = clean(text); text == "" {
 		return nil, nil
 	}
@@ -137,7 +137,7 @@ func (g *Ledger) Search(ctx context.Context, text string, most int) ([]reconcile
 type keyed interface{ cursor() reconcile.Cursor }
 
 // part reads one row more than is wanted, to know whether another part follows.
-func part[T keyed](ctx context.Context, g *Ledger, query string, c *reconcile.Chosen, args pgx.StrictNamedArgs,
+func part[T keyed](ctx context.Context, g *Reader, query string, c *reconcile.Chosen, args pgx.StrictNamedArgs,
 	scan func(pgx.Rows) (T, error)) ([]T, reconcile.Cursor, error) {
 	args = chosenArgs(c, args)
 	args["at"], args["key"], args["most"] = stamp(c.After.At), any(clean(c.After.Key)), c.Most+1

@@ -17,7 +17,7 @@ const (
 
 // BrowseIncidents reads a part of the incidents that somebody chose: those that are open first, then those that were
 // closed last, unless another order is asked for.
-func (g *Ledger) BrowseIncidents(ctx context.Context, c reconcile.Chosen,
+func (g *Reader) BrowseIncidents(ctx context.Context, c reconcile.Chosen,
 ) ([]reconcile.Incident, reconcile.Cursor, error) {
 	args := chosenArgs(&c, pgx.StrictNamedArgs{"state": c.State})
 	rows, next, err := sorted(ctx, g, "browse_incidents", &c, args, scanIncident)
@@ -37,7 +37,7 @@ func chosenArgs(c *reconcile.Chosen, args pgx.StrictNamedArgs) pgx.StrictNamedAr
 }
 
 // sorted reads a part of a list in the order of one column. The query's last three columns say where a row stands.
-func sorted[T any](ctx context.Context, g *Ledger, query string, c *reconcile.Chosen, args pgx.StrictNamedArgs,
+func sorted[T any](ctx context.Context, g *Reader, query string, c *reconcile.Chosen, args pgx.StrictNamedArgs,
 	scan func(pgx.Rows) (T, error)) ([]T, reconcile.Cursor, error) {
 	by, down := c.Order()
 	down = down || by == "" // what is open, or was closed last

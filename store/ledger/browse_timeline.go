@@ -24,7 +24,7 @@ type NumberedEvent struct {
 }
 
 // Timeline reads the newest lines, newest first.
-func (g *Ledger) Timeline(ctx context.Context, p TimelinePart) ([]NumberedEvent, error) {
+func (g *Reader) Timeline(ctx context.Context, p TimelinePart) ([]NumberedEvent, error) {
 	rows, err := all(ctx, g.pool, "browse_timeline", pgx.StrictNamedArgs{
 		"after": p.After, "kind": clean(p.Kind), "text": clean(p.Text), "most": p.Most,
 	}, scanEventRow)

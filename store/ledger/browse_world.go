@@ -11,7 +11,7 @@ import (
 
 // Tasks reads a part of the tasks that somebody chose, by id, and the cursor of the part after it. A state is live,
 // all, or one of a task's own.
-func (g *Ledger) Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.TaskSeen, reconcile.Cursor, error) {
+func (g *Reader) Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.TaskSeen, reconcile.Cursor, error) {
 	if by, down := c.Order(); by != "" && (by != "id" || down) {
 		return sorted(ctx, g, "browse_tasks_sorted", &c, pgx.StrictNamedArgs{
 			"state": clean(c.State), "text": clean(c.Text),
@@ -29,7 +29,7 @@ func (g *Ledger) Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.Tas
 
 // Sandboxes reads a part of the sandboxes that somebody chose, by provider and id, as Tasks does. A state is live,
 // gone, all, or one of those that exist.
-func (g *Ledger) Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile.SandboxSeen, reconcile.Cursor, error) {
+func (g *Reader) Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile.SandboxSeen, reconcile.Cursor, error) {
 	if by, down := c.Order(); by != "" && (by != "id" || down) {
 		return sorted(ctx, g, "browse_sandboxes_sorted", &c, pgx.StrictNamedArgs{
 			"state": clean(c.State), "provider": clean(c.Provider), "text": clean(c.Text),
@@ -52,7 +52,7 @@ func (g *Ledger) Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile
 }
 
 // Action reads one action. [reconcile.ErrNotFound] means that there is none of this id.
-func (g *Ledger) Action(ctx context.Context, id string) (reconcile.Action, error) {
+func (g *Reader) Action(ctx context.Context, id string) (reconcile.Action, error) {
 	found, err := all(ctx, g.pool, "browse_action", pgx.StrictNamedArgs{"id": clean(id)}, scanAction)
 	if err == nil && len(found) == 0 {
 		err = reconcile.ErrNotFound
@@ -64,7 +64,7 @@ func (g *Ledger) Action(ctx context.Context, id string) (reconcile.Action, error
 }
 
 // SandboxTotals counts the sandboxes on record by their state; those that are gone count as gone.
-func (g *Ledger) SandboxTotals(ctx context.Context) (map[string]int, error) {
+func (g *Reader) SandboxTotals(ctx context.Context) (map[string]int, error) {
 	found, err := all(ctx, g.pool, "browse_totals", nil, scanRuleCount)
 	if err != nil {
 		return nil, fmt.Errorf("count sandboxes: %w", err)

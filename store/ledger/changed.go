@@ -9,7 +9,7 @@ import (
 
 // Changed is a text that differs whenever passes, operators or actions have written something. It costs two looks into
 // an index.
-func (g *Ledger) Changed(ctx context.Context) (string, error) {
+func (g *Reader) Changed(ctx context.Context) (string, error) {
 	found, err := all(ctx, g.pool, "changed", pgx.StrictNamedArgs{}, scanText)
 	if err != nil || len(found) == 0 {
 		return "", fmt.Errorf("ask what changed: %w", err)

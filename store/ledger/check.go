@@ -22,7 +22,7 @@ type reach struct {
 }
 
 // Check says who else may change the ledger, or run something of his in our name.
-func (g *Ledger) Check(ctx context.Context) []reconcile.CheckResult {
+func (g *Schema) Check(ctx context.Context) []reconcile.CheckResult {
 	r, err := reachOf(ctx, g.pool)
 	if err != nil {
 		return []reconcile.CheckResult{{What: "authority", Said: err.Error()}}
@@ -93,7 +93,7 @@ func (r reach) refusal() error {
 
 // unreached refuses a ledger that the login of the tasks could write to: what a trigger of the task table runs in its
 // name could then ask for something in an operator's.
-func (g *Ledger) unreached(ctx context.Context, q querier) error {
+func (g *Schema) unreached(ctx context.Context, q querier) error {
 	if g.tasksLogin == "" {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // Claim takes the right to carry out an action. All claims queue for one row lock, so what
 // one of them counts is still true when it is written, whatever other processes do.
-func (g *Ledger) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim) (reconcile.Action, error) {
+func (g *Keeper) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim) (reconcile.Action, error) {
 	var claimed reconcile.Action
 	err := g.working(ctx, l, func(tx pgx.Tx, now time.Time) error {
 		request, err := readRequest(ctx, tx, c, now)
@@ -79,7 +79,7 @@ func passOf(a reconcile.Action, c reconcile.Claim) *int64 {
 }
 
 // RenewClaim extends a claim that still stands.
-func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.Action, ttl time.Duration) error {
+func (g *Keeper) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.Action, ttl time.Duration) error {
 	err := g.working(ctx, l, func(tx pgx.Tx, now time.Time) error {
 		return counted(ctx, tx, "claim_renew", pgx.StrictNamedArgs{
 			"id": a.ID, "holder": l.Holder, "epoch": l.Epoch, "attempts": a.Attempts,
@@ -95,7 +95,7 @@ func (g *Ledger) RenewClaim(ctx context.Context, l reconcile.Lease, a reconcile.
 // Settle writes what became of a claimed action and frees the claim. It works for as long
 // as nobody has taken the lease or the claim over, also when both have run out: what was
 // done outside must not stay unwritten.
-func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Action) error {
+func (g *Keeper) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Action) error {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (d *drift) measured(before, after, far time.Time) {
 
 // Now reads the ledger's clock. It is the database's clock, carried forward by the local
 // monotonic one, so that reading it needs the database only once.
-func (g *Ledger) Now(ctx context.Context) (time.Time, error) {
+func (g *base) Now(ctx context.Context) (time.Time, error) {
 	if g.clock != nil {
 		return micro(g.clock()), nil
 	}
@@ -48,7 +48,7 @@ func (g *Ledger) Now(ctx context.Context) (time.Time, error) {
 }
 
 // setClock measures the database's clock again and reads it.
-func (g *Ledger) setClock(ctx context.Context) (time.Time, error) {
+func (g *base) setClock(ctx context.Context) (time.Time, error) {
 	if g.clock != nil {
 		return micro(g.clock()), nil
 	}

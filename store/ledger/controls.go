@@ -12,7 +12,7 @@ import (
 )
 
 // Controls reads the operators' requests that are in force now.
-func (g *Ledger) Controls(ctx context.Context) (reconcile.Controls, error) {
+func (g *Keeper) Controls(ctx context.Context) (reconcile.Controls, error) {
 	var c reconcile.Controls
 	now, err := g.Now(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func scanBreaker(r pgx.Rows) (reconcile.Breaker, error) {
 
 // operatorRequest runs do in a transaction, after the ledger has proven to be usable, and adds to the
 // timeline what an operator asked for.
-func (g *Ledger) operatorRequest(ctx context.Context, by reconcile.Attribution,
+func (g *Operators) operatorRequest(ctx context.Context, by reconcile.Attribution,
 	do func(tx pgx.Tx, now time.Time) ([]line, error),
 ) error {
 	if err := protocol.CheckSigned(by.Author, by.Reason); err != nil {

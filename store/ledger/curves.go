@@ -14,7 +14,7 @@ import (
 )
 
 // SaveCurves keeps what the backtests of rules came to by threshold, in the place of what was known before.
-func (g *Ledger) SaveCurves(ctx context.Context, curves []reconcile.Curve) error {
+func (g *Proofs) SaveCurves(ctx context.Context, curves []reconcile.Curve) error {
 	if len(curves) == 0 {
 		return nil
 	}

@@ -8,6 +8,6 @@
 // they wait for each other and never in a circle; those who plan take turns. [Rate] spaces the calls to a provider over
 // all of them.
 //
-// People and metrics read by [Ledger.Overview] and [Ledger.Measures], each in one snapshot
+// People and metrics read by [Reader.Overview] and [Reader.Measures], each in one snapshot
 // whose cost follows what is open; totals that outlive their rows are kept as they grow.
 package ledger

@@ -13,7 +13,7 @@ import (
 )
 
 // OpenFindings reads the findings that are open, oldest first.
-func (g *Ledger) OpenFindings(ctx context.Context) ([]reconcile.FindingSeen, error) {
+func (g *Reader) OpenFindings(ctx context.Context) ([]reconcile.FindingSeen, error) {
 	found, err := all(ctx, g.pool, "open_findings", nil, scanFinding)
 	if err != nil {
 		return nil, fmt.Errorf("read open findings: %w", err)

@@ -15,7 +15,7 @@ const mostOfHistory = 200
 
 // Subject reads everything that is known of a task or a sandbox: id is a task's id, a
 // sandbox's id or name, provider/id, or a subject. [reconcile.ErrNotFound] means nothing.
-func (g *Ledger) Subject(ctx context.Context, id string) (reconcile.History, error) {
+func (g *Reader) Subject(ctx context.Context, id string) (reconcile.History, error) {
 	var h reconcile.History
 	err := pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
 		if err := g.usable(ctx, tx); err != nil {
@@ -78,7 +78,7 @@ func historyReadings(s protocol.Sought, h *reconcile.History) []reading {
 }
 
 // LastPasses reads the newest n passes, newest first, those under way included.
-func (g *Ledger) LastPasses(ctx context.Context, n int) ([]reconcile.PassSeen, error) {
+func (g *Reader) LastPasses(ctx context.Context, n int) ([]reconcile.PassSeen, error) {
 	found, err := all(ctx, g.pool, "last_passes", pgx.StrictNamedArgs{"most": n}, scanPass)
 	if err != nil {
 		return nil, fmt.Errorf("read last %d passes: %w", n, err)
@@ -87,7 +87,7 @@ func (g *Ledger) LastPasses(ctx context.Context, n int) ([]reconcile.PassSeen, e
 }
 
 // Counters reads all totals.
-func (g *Ledger) Counters(ctx context.Context) ([]reconcile.Counter, error) {
+func (g *Reader) Counters(ctx context.Context) ([]reconcile.Counter, error) {
 	found, err := all(ctx, g.pool, "counters", nil, scanCounter)
 	if err != nil {
 		return nil, fmt.Errorf("read counters: %w", err)

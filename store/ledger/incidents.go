@@ -68,7 +68,7 @@ func scanIncident(r pgx.Rows) (incidentRow, error) {
 
 // Incidents reads up to most incidents: the open ones, oldest first, then those that were
 // closed, newest first.
-func (g *Ledger) Incidents(ctx context.Context, most int) ([]reconcile.Incident, error) {
+func (g *Reader) Incidents(ctx context.Context, most int) ([]reconcile.Incident, error) {
 	var found []reconcile.Incident
 	err := g.inSnapshot(ctx, func(tx pgx.Tx) error {
 		return read(ctx, tx, incidentReadings(&found, max(most, 0), g.seals.Load()))
@@ -88,7 +88,7 @@ func incidentReadings(found *[]reconcile.Incident, most int, seals *protocol.Sea
 }
 
 // Incident reads one incident. [reconcile.ErrNotFound] means that there is none of this id.
-func (g *Ledger) Incident(ctx context.Context, id string) (reconcile.Incident, error) {
+func (g *Reader) Incident(ctx context.Context, id string) (reconcile.Incident, error) {
 	var found reconcile.Incident
 	err := g.inSnapshot(ctx, func(tx pgx.Tx) error {
 		row, err := incident(ctx, tx, id)
@@ -114,7 +114,7 @@ func incident(ctx context.Context, tx pgx.Tx, id string) (incidentRow, error) {
 
 // ReleaseIncident lets go on what an open incident holds. [reconcile.ErrNotFound] means that
 // there is none of this id.
-func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error {
+func (g *Operators) ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		seals := g.seals.Load()
 		row, err := incident(ctx, tx, id)
@@ -142,7 +142,7 @@ func (g *Ledger) ReleaseIncident(ctx context.Context, id string, by reconcile.At
 
 // Affected reads the verdicts of an incident's signature while it lasted, oldest first.
 // [reconcile.ErrNotFound] means that there is no such incident.
-func (g *Ledger) Affected(ctx context.Context, id string) ([]reconcile.Verdict, error) {
+func (g *Reader) Affected(ctx context.Context, id string) ([]reconcile.Verdict, error) {
 	var found []reconcile.Verdict
 	err := g.inSnapshot(ctx, func(tx pgx.Tx) error {
 		of, err := incident(ctx, tx, id)

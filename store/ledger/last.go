@@ -12,7 +12,7 @@ import (
 
 // LastBegan reads when the newest pass of a kind began that also ended, and the ledger's
 // now, in one round trip. A full pass counts as a quick one too. Zero means never.
-func (g *Ledger) LastBegan(ctx context.Context, kind reconcile.PassKind) (began, now time.Time, err error) {
+func (g *Keeper) LastBegan(ctx context.Context, kind reconcile.PassKind) (began, now time.Time, err error) {
 	before := time.Now()
 	args := pgx.StrictNamedArgs{"quick": kind == reconcile.Quick}
 	if err := one(ctx, g.pool, "last_began", args, at(&began), at(&now)); err != nil {
@@ -26,7 +26,7 @@ func (g *Ledger) LastBegan(ctx context.Context, kind reconcile.PassKind) (began,
 }
 
 // LastRecorded reads the number of the newest pass that ended; 0 when none did.
-func (g *Ledger) LastRecorded(ctx context.Context) (int64, error) {
+func (g *Keeper) LastRecorded(ctx context.Context) (int64, error) {
 	var id int64
 	if err := one(ctx, g.pool, "last_recorded", nil, &id); err != nil {
 		return 0, fmt.Errorf("read the last recorded pass: %w", err)

@@ -14,7 +14,7 @@ import (
 
 // SaveLearned keeps the thresholds of rules, all that are known of each, and tells of those that moved or came to a
 // stop. What was known before stays on record and counts no more.
-func (g *Ledger) SaveLearned(ctx context.Context, all []reconcile.Learned) error {
+func (g *Proofs) SaveLearned(ctx context.Context, all []reconcile.Learned) error {
 	if len(all) == 0 {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // TakeLease takes the pass lease, or fails with a [reconcile.HeldError]. It waits for
 // writes under the lease before, which are still good, and refuses all later ones.
-func (g *Ledger) TakeLease(ctx context.Context, holder string, ttl time.Duration) (reconcile.Lease, error) {
+func (g *Keeper) TakeLease(ctx context.Context, holder string, ttl time.Duration) (reconcile.Lease, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return reconcile.Lease{}, err
@@ -51,7 +51,7 @@ func takeLease(ctx context.Context, tx pgx.Tx, holder string, now time.Time, ttl
 }
 
 // RenewLease extends the lease by ttl from now, while it stands.
-func (g *Ledger) RenewLease(ctx context.Context, l reconcile.Lease, ttl time.Duration) error {
+func (g *Keeper) RenewLease(ctx context.Context, l reconcile.Lease, ttl time.Duration) error {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (g *Ledger) RenewLease(ctx context.Context, l reconcile.Lease, ttl time.Dur
 }
 
 // DropLease gives the lease up at once, also one that has ended meanwhile.
-func (g *Ledger) DropLease(ctx context.Context, l reconcile.Lease) error {
+func (g *Keeper) DropLease(ctx context.Context, l reconcile.Lease) error {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return err

@@ -17,17 +17,49 @@ import (
 )
 
 // A Ledger keeps what sandkeeper saw, came to and did in the PostgreSQL schema
-// sandkeeper. It is a [reconcile.Ledger]; any number of processes may share one.
+// sandkeeper. It is a [reconcile.Ledger]; any number of processes may share one. It is made of
+// parts, by who needs them: who only reads takes a [Reader].
 type Ledger struct {
+	*base
+	Keeper
+	Operators
+	Proofs
+	Outbox
+	Reader
+	Schema
+}
+
+// A Keeper is what passes and workers read and write: the lease, what is remembered, passes, actions and probes.
+type Keeper struct{ *base }
+
+// Operators is what people ask for: modes, pauses, holds, arms, releases, tokens, and steps by name.
+type Operators struct{ *base }
+
+// Proofs are what proves a rule: proofs, curves, thresholds that were learned, and whose turn it is to make them.
+type Proofs struct{ *base }
+
+// An Outbox is what is to be sent: notices to the platform, notifications to people.
+type Outbox struct{ *base }
+
+// A Reader is what pages, programs, verbs and metrics read. It changes nothing.
+type Reader struct{ *base }
+
+// A Schema is the ledger as tables: made, checked, verified and purged.
+type Schema struct {
+	*base
+	tasksLogin    string        // see [Options]
+	migrationWait time.Duration // for one lock
+}
+
+// base is what all parts of a ledger share.
+type base struct {
 	pool         *pgxpool.Pool
 	installation string
 	clock        func() time.Time // nil: the database's
 	drift        drift
 
-	tasksLogin    string        // see [Options]
-	migrationWait time.Duration // for one lock
-	seals         atomic.Pointer[protocol.Seals]
-	fit           atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds
+	seals atomic.Pointer[protocol.Seals]
+	fit   atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds
 }
 
 var _ reconcile.Ledger = (*Ledger)(nil)
@@ -43,23 +75,26 @@ type Options struct {
 
 // NewLedger makes a ledger over a pool. It touches the database only when it is used.
 func NewLedger(pool *pgxpool.Pool, o Options) *Ledger {
-	g := &Ledger{pool: pool, installation: o.Installation, clock: o.Clock, tasksLogin: o.TasksLogin,
-		migrationWait: time.Minute}
-	if o.MigrationWait > 0 {
-		g.migrationWait = o.MigrationWait
-	}
+	g := &base{pool: pool, installation: o.Installation, clock: o.Clock}
 	g.Seal(o.Keys)
-	return g
+	schema := Schema{base: g, tasksLogin: o.TasksLogin, migrationWait: time.Minute}
+	if o.MigrationWait > 0 {
+		schema.migrationWait = o.MigrationWait
+	}
+	return &Ledger{
+		base: g, Keeper: Keeper{g}, Operators: Operators{g}, Proofs: Proofs{g}, Outbox: Outbox{g}, Reader: Reader{g},
+		Schema: schema,
+	}
 }
 
 // Seal puts other keys of the operators in force, from the next reading on.
-func (g *Ledger) Seal(keys [][]byte) {
+func (g *base) Seal(keys [][]byte) {
 	g.seals.Store(&protocol.Seals{Installation: g.installation, Keys: keys})
 }
 
 // fenced runs do in a transaction that begins by making sure that the lease stands, and
 // that keeps anybody from taking it over until the transaction ends.
-func (g *Ledger) fenced(ctx context.Context, l reconcile.Lease, do func(tx pgx.Tx, now time.Time) error) error {
+func (g *base) fenced(ctx context.Context, l reconcile.Lease, do func(tx pgx.Tx, now time.Time) error) error {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return err
@@ -75,7 +110,7 @@ func (g *Ledger) fenced(ctx context.Context, l reconcile.Lease, do func(tx pgx.T
 
 // working is fenced for what a worker may do as well: that one needs no lease, because
 // each of its writes is guarded by its claim, or by a row lock of its own.
-func (g *Ledger) working(ctx context.Context, l reconcile.Lease, do func(tx pgx.Tx, now time.Time) error) error {
+func (g *base) working(ctx context.Context, l reconcile.Lease, do func(tx pgx.Tx, now time.Time) error) error {
 	if !l.Worker() {
 		return g.fenced(ctx, l, do)
 	}

@@ -13,7 +13,7 @@ import (
 
 // liftPauses ends the pause of a scope, also one that somebody without the operator key has ended,
 // and reports whether one was in force.
-func (g *Ledger) liftPauses(ctx context.Context, tx pgx.Tx, scope string, by reconcile.Attribution, now time.Time,
+func (g *Operators) liftPauses(ctx context.Context, tx pgx.Tx, scope string, by reconcile.Attribution, now time.Time,
 ) (inForce bool, err error) {
 	seals, l := g.seals.Load(), protocol.Lift{Attribution: by, At: now}
 	found, err := all(ctx, tx, "pause_lock", pgx.StrictNamedArgs{
@@ -33,7 +33,7 @@ func (g *Ledger) liftPauses(ctx context.Context, tx pgx.Tx, scope string, by rec
 
 // liftHolds lifts the holds with this number or on this target, also those that somebody without
 // the operator key has lifted, and returns their targets.
-func (g *Ledger) liftHolds(ctx context.Context, tx pgx.Tx, target string, by reconcile.Attribution, now time.Time,
+func (g *Operators) liftHolds(ctx context.Context, tx pgx.Tx, target string, by reconcile.Attribution, now time.Time,
 ) ([]string, error) {
 	seals, l := g.seals.Load(), protocol.Lift{Attribution: by, At: now}
 	found, err := all(ctx, tx, "hold_lock", pgx.StrictNamedArgs{

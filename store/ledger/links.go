@@ -17,7 +17,7 @@ type Unlinked struct {
 
 // Unlinked are sandboxes of a provider that were there within this time and have no task that the ledger knows, at most
 // 1000, the newest first; and how many sandboxes were there in all.
-func (g *Ledger) Unlinked(
+func (g *Reader) Unlinked(
 	ctx context.Context, provider string, within time.Duration,
 ) (out []Unlinked, all int, err error) {
 	args := pgx.StrictNamedArgs{"provider": provider, "within": within}

@@ -14,7 +14,7 @@ import (
 // Measures reads the numbers for metrics in one snapshot. All is counted by the database;
 // the cost follows what is open, never the history. A ledger that cannot be read is an
 // error: no number is better than a wrong 0.
-func (g *Ledger) Measures(ctx context.Context) (reconcile.Measures, error) {
+func (g *Reader) Measures(ctx context.Context) (reconcile.Measures, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return reconcile.Measures{}, err

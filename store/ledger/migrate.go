@@ -68,7 +68,7 @@ const schemaTable = `CREATE TABLE IF NOT EXISTS sandkeeper.schema_migrations (
 // Migrate brings the schema up to date, all of it or nothing, one process at a time, and
 // stamps the ledger with the installation's name. It refuses a ledger that a newer program
 // or another installation has made, and one that others could change or plant something in.
-func (g *Ledger) Migrate(ctx context.Context) error {
+func (g *Schema) Migrate(ctx context.Context) error {
 	if g.installation == "" {
 		return fmt.Errorf("migrate ledger: the installation has no name: set `installation`")
 	}
@@ -78,7 +78,7 @@ func (g *Ledger) Migrate(ctx context.Context) error {
 	return nil
 }
 
-func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
+func (g *Schema) migrate(ctx context.Context, steps []migration) error {
 	// Read before the transaction: inside, it would ask the pool for a second connection,
 	// and wait for ever once such transactions hold them all.
 	now, err := g.Now(ctx)
@@ -113,7 +113,7 @@ func (g *Ledger) migrate(ctx context.Context, steps []migration) error {
 }
 
 // namesHolder says of a migration that waited for a lock in vain who holds it.
-func (g *Ledger) namesHolder(ctx context.Context, err error) error {
+func (g *Schema) namesHolder(ctx context.Context, err error) error {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) || refused.Code != "55P03" {
 		return err
@@ -127,7 +127,7 @@ func (g *Ledger) namesHolder(ctx context.Context, err error) error {
 }
 
 // beginSchema makes the schema if it is not there, and says which version it has.
-func (g *Ledger) beginSchema(ctx context.Context, tx pgx.Tx, newest int) (int, error) {
+func (g *Schema) beginSchema(ctx context.Context, tx pgx.Tx, newest int) (int, error) {
 	var there bool
 	if err := one(ctx, tx, "schema_named", nil, &there); err != nil {
 		return 0, err
@@ -163,7 +163,7 @@ func ownSchema(ctx context.Context, tx pgx.Tx, there bool) error {
 }
 
 // apply runs the steps that are missing and stamps the ledger.
-func (g *Ledger) apply(ctx context.Context, tx pgx.Tx, steps []migration, now time.Time) error {
+func (g *Schema) apply(ctx context.Context, tx pgx.Tx, steps []migration, now time.Time) error {
 	for _, m := range steps {
 		if _, err := tx.Exec(ctx, m.sql); err != nil {
 			return fmt.Errorf("migration %s: %w", m.name, err)
@@ -181,7 +181,7 @@ func (g *Ledger) apply(ctx context.Context, tx pgx.Tx, steps []migration, now ti
 
 // SchemaVersion reads the version of the schema, 0 when it was never migrated, and the
 // version that this program needs.
-func (g *Ledger) SchemaVersion(ctx context.Context) (have, need int, err error) {
+func (g *Schema) SchemaVersion(ctx context.Context) (have, need int, err error) {
 	have, err = g.version(ctx, g.pool)
 	if err != nil {
 		return 0, len(migrations), fmt.Errorf("read ledger's schema version: %w", err)
@@ -191,7 +191,7 @@ func (g *Ledger) SchemaVersion(ctx context.Context) (have, need int, err error) 
 
 // version is the schema's version, 0 when there is none. It asks the catalog first, so
 // that a role without any grant can tell an empty database.
-func (g *Ledger) version(ctx context.Context, q querier) (int, error) {
+func (g *base) version(ctx context.Context, q querier) (int, error) {
 	var there bool
 	if err := one(ctx, q, "schema_exists", nil, &there); err != nil || !there {
 		return 0, err
@@ -210,7 +210,7 @@ var errNoSchema = errors.New("the ledger has no schema yet: run `sandkeeper migr
 
 // usable refuses a ledger that this program cannot use: of another version, or of another
 // installation.
-func (g *Ledger) usable(ctx context.Context, q querier) error {
+func (g *base) usable(ctx context.Context, q querier) error {
 	version, err := g.version(ctx, q)
 	switch need := len(migrations); {
 	case err != nil:
@@ -232,7 +232,7 @@ func (g *Ledger) usable(ctx context.Context, q querier) error {
 
 // lately is usable, and takes its word for some seconds: a pass that has just taken the
 // lease need not ask three things a second time.
-func (g *Ledger) lately(ctx context.Context, q querier) error {
+func (g *base) lately(ctx context.Context, q querier) error {
 	const good = 5 * time.Second
 	if ago := time.Since(time.Unix(0, g.fit.Load())); ago >= 0 && ago < good {
 		return nil
@@ -246,7 +246,7 @@ func newerSchema(have, need int) error {
 }
 
 // mine refuses the ledger of another installation.
-func (g *Ledger) mine(ctx context.Context, q querier) error {
+func (g *base) mine(ctx context.Context, q querier) error {
 	var name string
 	err := one(ctx, q, "installation_name", nil, &name)
 	if errors.Is(err, pgx.ErrNoRows) {

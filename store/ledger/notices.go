@@ -21,7 +21,7 @@ func noticeWrite(n reconcile.Notice) write {
 
 // TakeNotices takes up to most notices that are due and puts their next attempt off: also
 // when this process dies, nobody tries them again before.
-func (g *Ledger) TakeNotices(ctx context.Context, most int) ([]reconcile.Notice, error) {
+func (g *Outbox) TakeNotices(ctx context.Context, most int) ([]reconcile.Notice, error) {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func scanNotice(r pgx.Rows) (reconcile.Notice, error) {
 }
 
 // NoticeTold closes a notice that was delivered. A second time changes nothing.
-func (g *Ledger) NoticeTold(ctx context.Context, action string) error {
+func (g *Outbox) NoticeTold(ctx context.Context, action string) error {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (g *Ledger) NoticeTold(ctx context.Context, action string) error {
 
 // NoticeFailed writes down why a notice could not be delivered. One that is too old is given
 // up, and kept with the reason until its retention ends.
-func (g *Ledger) NoticeFailed(ctx context.Context, action, why string) error {
+func (g *Outbox) NoticeFailed(ctx context.Context, action, why string) error {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return err

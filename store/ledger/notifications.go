@@ -16,7 +16,7 @@ import (
 const mostTold = 50
 
 // Alarm writes down what is wrong now for one receiver. All replicas write the same; it is told once.
-func (g *Ledger) Alarm(ctx context.Context, receiver string, alarms []reconcile.Alarm) error {
+func (g *Outbox) Alarm(ctx context.Context, receiver string, alarms []reconcile.Alarm) error {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (g *Ledger) Alarm(ctx context.Context, receiver string, alarms []reconcile.
 
 // TakeAlarms takes what a receiver is to be told now, and puts the next attempt off. What is wrong
 // still and was told longer ago than repeat is told again.
-func (g *Ledger) TakeAlarms(ctx context.Context, receiver string, repeat time.Duration) ([]reconcile.Alarm, error) {
+func (g *Outbox) TakeAlarms(ctx context.Context, receiver string, repeat time.Duration) ([]reconcile.Alarm, error) {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func scanAlarm(r pgx.Rows) (reconcile.Alarm, error) {
 }
 
 // AlarmsTold notes that a receiver was told.
-func (g *Ledger) AlarmsTold(ctx context.Context, receiver string, told []reconcile.Alarm) error {
+func (g *Outbox) AlarmsTold(ctx context.Context, receiver string, told []reconcile.Alarm) error {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (g *Ledger) AlarmsTold(ctx context.Context, receiver string, told []reconci
 }
 
 // AlarmsFailed notes why a receiver could not be told.
-func (g *Ledger) AlarmsFailed(ctx context.Context, receiver, why string, untold []reconcile.Alarm) error {
+func (g *Outbox) AlarmsFailed(ctx context.Context, receiver, why string, untold []reconcile.Alarm) error {
 	_, err := exec(ctx, g.pool, "notifications_failed", pgx.StrictNamedArgs{
 		"receiver": receiver, "why": clean(why),
 		"keys": column(untold, func(a reconcile.Alarm) string { return a.Key }),
@@ -99,7 +99,7 @@ func (g *Ledger) AlarmsFailed(ctx context.Context, receiver, why string, untold 
 }
 
 // KeepReceivers forgets what is over and told, and all of receivers that are not among these.
-func (g *Ledger) KeepReceivers(ctx context.Context, receivers []string) error {
+func (g *Outbox) KeepReceivers(ctx context.Context, receivers []string) error {
 	_, err := exec(ctx, g.pool, "notifications_drop", pgx.StrictNamedArgs{"receivers": append([]string{}, receivers...)})
 	if err != nil {
 		return fmt.Errorf("forget what was told: %w", err)

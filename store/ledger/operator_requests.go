@@ -12,7 +12,7 @@ import (
 )
 
 // SetMode lowers a rule's mode at once, to off or observe.
-func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Attribution) error {
+func (g *Operators) SetMode(ctx context.Context, rule string, mode reconcile.Mode, by reconcile.Attribution) error {
 	if err := protocol.CheckMode(rule, mode); err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (g *Ledger) SetMode(ctx context.Context, rule string, mode reconcile.Mode, 
 // ClearMode takes a lowered mode back: the config decides again, and what the rule got wrong
 // so far is forgiven.
 // [reconcile.ErrNotFound] means that it was not lowered.
-func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error {
+func (g *Operators) ClearMode(ctx context.Context, rule string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		own := pgx.StrictNamedArgs{"rule": rule}
 		asked, err := all(ctx, tx, "mode_of", own, scanMode)
@@ -49,7 +49,7 @@ func (g *Ledger) ClearMode(ctx context.Context, rule string, by reconcile.Attrib
 	return nil
 }
 
-func (g *Ledger) putMode(ctx context.Context, tx pgx.Tx, rule string, mode reconcile.Mode, by reconcile.Attribution,
+func (g *Operators) putMode(ctx context.Context, tx pgx.Tx, rule string, mode reconcile.Mode, by reconcile.Attribution,
 	now time.Time,
 ) error {
 	m := protocol.ModeRequest{Attribution: by, Rule: rule, Mode: mode, At: now}
@@ -62,7 +62,7 @@ func (g *Ledger) putMode(ctx context.Context, tx pgx.Tx, rule string, mode recon
 
 // Pause stops acting on its scope, until a time or until it is resumed. A pause of the
 // same scope takes the place of the one before.
-func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
+func (g *Operators) Pause(ctx context.Context, p reconcile.Pause) error {
 	if err := protocol.CheckScope(p.Scope); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (g *Ledger) Pause(ctx context.Context, p reconcile.Pause) error {
 }
 
 // Resume ends the pause of a scope. [reconcile.ErrNotFound] means that none was in force.
-func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Attribution) error {
+func (g *Operators) Resume(ctx context.Context, scope string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		inForce, err := g.liftPauses(ctx, tx, scope, by, now)
 		if err == nil && !inForce {
@@ -102,7 +102,7 @@ func (g *Ledger) Resume(ctx context.Context, scope string, by reconcile.Attribut
 
 // Hold keeps a target from being acted on, until a time or until it is lifted, and returns
 // the hold's number.
-func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
+func (g *Operators) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
 	if err := protocol.CheckTarget(h.Target); err != nil {
 		return 0, err
 	}
@@ -126,7 +126,7 @@ func (g *Ledger) Hold(ctx context.Context, h reconcile.Hold) (int64, error) {
 
 // Unhold lifts the hold of this number, or all holds on this target, and returns how many.
 // [reconcile.ErrNotFound] means that none was in force.
-func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Attribution) (int, error) {
+func (g *Operators) Unhold(ctx context.Context, target string, by reconcile.Attribution) (int, error) {
 	var lifted []string
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		var err error
@@ -144,7 +144,7 @@ func (g *Ledger) Unhold(ctx context.Context, target string, by reconcile.Attribu
 
 // Release lets the listed subjects pass a breaker or a freeze until a time, and returns
 // the release's number.
-func (g *Ledger) Release(ctx context.Context, r reconcile.Release) (int64, error) {
+func (g *Operators) Release(ctx context.Context, r reconcile.Release) (int64, error) {
 	var id int64
 	by := reconcile.Attribution{Author: r.Author, Reason: r.Reason}
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {

@@ -14,7 +14,7 @@ import (
 // Overview reads what the status page shows, each list cut to most, in one snapshot. It
 // writes nothing: a role that may only read is enough, and a database that was never
 // migrated is a fresh overview.
-func (g *Ledger) Overview(ctx context.Context, most int) (reconcile.Overview, error) {
+func (g *Reader) Overview(ctx context.Context, most int) (reconcile.Overview, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return reconcile.Overview{}, err
@@ -31,7 +31,7 @@ func (g *Ledger) Overview(ctx context.Context, most int) (reconcile.Overview, er
 }
 
 // inSnapshot runs do in one snapshot of a ledger that this program can use.
-func (g *Ledger) inSnapshot(ctx context.Context, do func(tx pgx.Tx) error) error {
+func (g *base) inSnapshot(ctx context.Context, do func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
 		if err := g.usable(ctx, tx); err != nil {
 			return err
@@ -40,7 +40,7 @@ func (g *Ledger) inSnapshot(ctx context.Context, do func(tx pgx.Tx) error) error
 	})
 }
 
-func (g *Ledger) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most int) error {
+func (g *Reader) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most int) error {
 	var passes []reconcile.PassSeen
 	readings := overviewPasses(o, most)
 	readings = append(readings, newestPasses(&passes))

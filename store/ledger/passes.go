@@ -13,7 +13,7 @@ import (
 )
 
 // BeginPass records that a pass has begun and gives it its number.
-func (g *Ledger) BeginPass(ctx context.Context, l reconcile.Lease, kind reconcile.PassKind, at time.Time,
+func (g *Keeper) BeginPass(ctx context.Context, l reconcile.Lease, kind reconcile.PassKind, at time.Time,
 ) (int64, error) {
 	var id int64
 	err := g.fenced(ctx, l, func(tx pgx.Tx, _ time.Time) error {
@@ -34,7 +34,7 @@ const rowsAtOnce = 5000
 
 // Record writes everything that a pass came to in one transaction, and ends the pass.
 // It is refused, as a whole, when the lease was lost or the pass has ended already.
-func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Record) error {
+func (g *Keeper) Record(ctx context.Context, l reconcile.Lease, r reconcile.Record) error {
 	r.Tasks = lastOf(r.Tasks, func(t reconcile.TaskSeen) string { return t.ID })
 	r.Sandboxes = lastOf(r.Sandboxes, func(s reconcile.SandboxSeen) reconcile.Ref { return s.Ref })
 	r.Findings = lastOf(r.Findings, reconcile.Finding.Key)
@@ -55,7 +55,7 @@ func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Reco
 
 // behindWorld makes what is written behind the world before there is a transaction that would wait for it: the evidence
 // of many findings takes seconds to encode.
-func (g *Ledger) behindWorld(ctx context.Context, r reconcile.Record) ([]recordPart, error) {
+func (g *Keeper) behindWorld(ctx context.Context, r reconcile.Record) ([]recordPart, error) {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return nil, err

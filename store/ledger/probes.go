@@ -13,7 +13,7 @@ import (
 )
 
 // SaveProbes adds probe results to the history and to what each sandbox's probes come to.
-func (g *Ledger) SaveProbes(ctx context.Context, l reconcile.Lease, results []reconcile.ProbeResult) error {
+func (g *Keeper) SaveProbes(ctx context.Context, l reconcile.Lease, results []reconcile.ProbeResult) error {
 	if len(results) == 0 {
 		return nil
 	}
@@ -114,7 +114,7 @@ func probeArgs(results []reconcile.ProbeResult) pgx.StrictNamedArgs {
 
 // ReserveProbes takes up to want probes out of the provider's budget for this minute,
 // shared by all replicas, and returns how many it got.
-func (g *Ledger) ReserveProbes(ctx context.Context, l reconcile.Lease, provider string, want, perMinute int,
+func (g *Keeper) ReserveProbes(ctx context.Context, l reconcile.Lease, provider string, want, perMinute int,
 ) (int, error) {
 	var got int
 	err := g.working(ctx, l, func(tx pgx.Tx, now time.Time) error {

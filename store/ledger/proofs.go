@@ -14,16 +14,16 @@ import (
 )
 
 // Arm lets a rule act unproven.
-func (g *Ledger) Arm(ctx context.Context, rule string, by reconcile.Attribution) error {
+func (g *Operators) Arm(ctx context.Context, rule string, by reconcile.Attribution) error {
 	return g.putArm(ctx, protocol.ArmRequest{Attribution: by, Rule: rule, Armed: true})
 }
 
 // Disarm takes that back. [reconcile.ErrNotFound] means that no operator had armed it.
-func (g *Ledger) Disarm(ctx context.Context, rule string, by reconcile.Attribution) error {
+func (g *Operators) Disarm(ctx context.Context, rule string, by reconcile.Attribution) error {
 	return g.putArm(ctx, protocol.ArmRequest{Attribution: by, Rule: rule})
 }
 
-func (g *Ledger) putArm(ctx context.Context, r protocol.ArmRequest) error {
+func (g *Operators) putArm(ctx context.Context, r protocol.ArmRequest) error {
 	err := g.operatorRequest(ctx, r.Attribution, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		c, seals := reconcile.Controls{Arms: map[string]reconcile.Arm{}}, g.seals.Load()
 		err := read(ctx, tx, []reading{each("arms", nil, scanArm, func(a armRow) { seals.AddArm(&c, a.ArmRequest) })})
@@ -95,7 +95,7 @@ func scanGrace(r pgx.Rows) (grace, error) {
 }
 
 // SaveProofs keeps proofs of one kind, in the place of all that was known of their rules by that kind.
-func (g *Ledger) SaveProofs(ctx context.Context, kind reconcile.ProofKind, proofs []reconcile.Proof) error {
+func (g *Proofs) SaveProofs(ctx context.Context, kind reconcile.ProofKind, proofs []reconcile.Proof) error {
 	if len(proofs) == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (g *Ledger) SaveProofs(ctx context.Context, kind reconcile.ProofKind, proof
 }
 
 // Observed counts what rules would have done since they are as they are now, by rule; sums say how that is.
-func (g *Ledger) Observed(ctx context.Context, sums map[string]string) ([]reconcile.Observed, error) {
+func (g *Proofs) Observed(ctx context.Context, sums map[string]string) ([]reconcile.Observed, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func scanObserved(r pgx.Rows) (reconcile.Observed, error) {
 
 // TakeProving lets one process of all read the platform's history for a time, and reports whether it is this one. Who
 // has it takes it again to have it for longer.
-func (g *Ledger) TakeProving(ctx context.Context, holder string, ttl time.Duration) (bool, error) {
+func (g *Proofs) TakeProving(ctx context.Context, holder string, ttl time.Duration) (bool, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return false, err
@@ -190,7 +190,7 @@ func (g *Ledger) TakeProving(ctx context.Context, holder string, ttl time.Durati
 }
 
 // DropProving lets the next one.
-func (g *Ledger) DropProving(ctx context.Context, holder string) error {
+func (g *Proofs) DropProving(ctx context.Context, holder string) error {
 	now, err := g.setClock(ctx)
 	if err == nil {
 		_, err = exec(ctx, g.pool, "prove_drop", pgx.StrictNamedArgs{"holder": clean(holder), "now": now})

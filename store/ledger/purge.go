@@ -25,7 +25,7 @@ var purges = [...]string{
 // It returns how many rows it deleted. What is open, what the budgets still count and what
 // explains a sandbox that exists is never deleted. It also signs with the first operator key what
 // a later one has signed.
-func (g *Ledger) Purge(ctx context.Context, before time.Time, batch int) (int64, error) {
+func (g *Schema) Purge(ctx context.Context, before time.Time, batch int) (int64, error) {
 	now, err := g.Now(ctx)
 	if err != nil {
 		return 0, err
@@ -62,7 +62,7 @@ func purgeArgs(name string, before, now time.Time, batch int) pgx.StrictNamedArg
 }
 
 // purge runs one statement until it deletes less than it might.
-func (g *Ledger) purge(ctx context.Context, name string, args pgx.StrictNamedArgs) (int64, error) {
+func (g *Schema) purge(ctx context.Context, name string, args pgx.StrictNamedArgs) (int64, error) {
 	var deleted int64
 	for {
 		n, err := g.purgeOnce(ctx, name, args)
@@ -75,7 +75,7 @@ func (g *Ledger) purge(ctx context.Context, name string, args pgx.StrictNamedArg
 
 // purgeOnce runs one statement. Lines of the timeline are deleted by a function of the ledger's owner:
 // nobody else may.
-func (g *Ledger) purgeOnce(ctx context.Context, name string, args pgx.StrictNamedArgs) (int64, error) {
+func (g *Schema) purgeOnce(ctx context.Context, name string, args pgx.StrictNamedArgs) (int64, error) {
 	if name == "purge_timeline" {
 		var n int64
 		err := one(ctx, g.pool, name, args, &n)

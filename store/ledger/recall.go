@@ -15,7 +15,7 @@ import (
 
 // Recall reads what is known in one snapshot. It writes nothing: a role that may only read
 // is enough, and a database that was never migrated is a fresh memory.
-func (g *Ledger) Recall(ctx context.Context) (reconcile.Memory, error) {
+func (g *Keeper) Recall(ctx context.Context) (reconcile.Memory, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return reconcile.Memory{}, err
@@ -108,7 +108,7 @@ func (s *sandboxRow) recallProbes(m *reconcile.Memory) (err error) {
 }
 
 // Sources reads the trust in the sources as the last pass left it.
-func (g *Ledger) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, error) {
+func (g *Keeper) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, error) {
 	sources := map[string]reconcile.SourceSeen{}
 	found, err := all(ctx, g.pool, "recall_sources", nil, scanSource)
 	var refusal *pgconn.PgError

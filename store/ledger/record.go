@@ -10,7 +10,7 @@ import (
 )
 
 // RecordEnd is the newest place of the record.
-func (g *Ledger) RecordEnd(ctx context.Context) (reconcile.RecordPlace, error) {
+func (g *Reader) RecordEnd(ctx context.Context) (reconcile.RecordPlace, error) {
 	found, err := all(ctx, g.pool, "record_end", pgx.StrictNamedArgs{}, scanPlace)
 	if err != nil || len(found) == 0 {
 		return reconcile.RecordPlace{}, fmt.Errorf("read the end of the record: %w", err)
@@ -20,7 +20,7 @@ func (g *Ledger) RecordEnd(ctx context.Context) (reconcile.RecordPlace, error) {
 
 // RecordAfter reads at most so many lines that follow a place, oldest first, and then the passes that ended meanwhile.
 // A pass comes after what it wrote: passes are read first, and told once no line is left out.
-func (g *Ledger) RecordAfter(ctx context.Context, p reconcile.RecordPlace, most int) ([]reconcile.RecordEvent, error) {
+func (g *Reader) RecordAfter(ctx context.Context, p reconcile.RecordPlace, most int) ([]reconcile.RecordEvent, error) {
 	passes, err := all(ctx, g.pool, "record_passes", pgx.StrictNamedArgs{"pass": p.Pass, "most": most}, scanPass)
 	if err != nil {
 		return nil, fmt.Errorf("read passes after %d: %w", p.Pass, err)

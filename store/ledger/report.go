@@ -13,7 +13,7 @@ import (
 
 // Report reads what each rule came to since so long ago, by rule. It is for a person who
 // waits for it: it may read all that retention keeps.
-func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error) {
+func (g *Reader) Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ func (r *renewed) renew(s *protocol.Seals, id int64, seal string, request []stri
 
 // reseal signs with the first key what a later one has let go: when that one is removed, no hold, pause
 // or lower mode comes back. What nobody signed stays as it is.
-func (g *Ledger) reseal(ctx context.Context, now time.Time) error {
+func (g *Schema) reseal(ctx context.Context, now time.Time) error {
 	seals := g.seals.Load()
 	if len(seals.Keys) < 2 {
 		return nil

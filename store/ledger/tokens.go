@@ -12,7 +12,7 @@ import (
 )
 
 // CreateToken makes a token and returns its secret, which nobody sees again.
-func (g *Ledger) CreateToken(ctx context.Context, t reconcile.Token) (secret string, made reconcile.Token, err error) {
+func (g *Operators) CreateToken(ctx context.Context, t reconcile.Token) (secret string, made reconcile.Token, err error) {
 	secret, t.ID, t.Hash = reconcile.NewSecret()
 	t.User, t.Author, t.Reason = clean(t.User), clean(t.Author), clean(t.Reason)
 	by := reconcile.Attribution{Author: t.Author, Reason: t.Reason}
@@ -36,7 +36,7 @@ func (g *Ledger) CreateToken(ctx context.Context, t reconcile.Token) (secret str
 }
 
 // Tokens reads all tokens, newest first. None has its secret.
-func (g *Ledger) Tokens(ctx context.Context) ([]reconcile.Token, error) {
+func (g *Reader) Tokens(ctx context.Context) ([]reconcile.Token, error) {
 	found, err := all(ctx, g.pool, "tokens", nil, scanToken)
 	if err != nil {
 		return nil, fmt.Errorf("read tokens: %w", err)
@@ -45,7 +45,7 @@ func (g *Ledger) Tokens(ctx context.Context) ([]reconcile.Token, error) {
 }
 
 // RevokeToken takes a token back, from the next request on. [reconcile.ErrNotFound] means that none of this id counts.
-func (g *Ledger) RevokeToken(ctx context.Context, id string, by reconcile.Attribution) error {
+func (g *Operators) RevokeToken(ctx context.Context, id string, by reconcile.Attribution) error {
 	err := g.operatorRequest(ctx, by, func(tx pgx.Tx, now time.Time) ([]line, error) {
 		err := counted(ctx, tx, "token_revoke", pgx.StrictNamedArgs{"id": clean(id), "now": now}, reconcile.ErrNotFound)
 		return []line{{"token:" + id, "token revoked"}}, err
@@ -57,7 +57,7 @@ func (g *Ledger) RevokeToken(ctx context.Context, id string, by reconcile.Attrib
 }
 
 // TokenShown reads the token of a secret that somebody shows. [reconcile.ErrNotFound] means that it counts for nothing.
-func (g *Ledger) TokenShown(ctx context.Context, secret string) (reconcile.Token, error) {
+func (g *Reader) TokenShown(ctx context.Context, secret string) (reconcile.Token, error) {
 	id := reconcile.SecretID(secret)
 	if id == "" {
 		return reconcile.Token{}, fmt.Errorf("what was shown is no token: %w", reconcile.ErrNotFound)

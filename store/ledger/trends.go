@@ -12,7 +12,7 @@ import (
 
 // Trends reads so many slots of the time up to now, in one snapshot. While the ledger is younger than all of them
 // together they are shorter, so that its first hours can be seen as well.
-func (g *Ledger) Trends(ctx context.Context, slot time.Duration, slots int) (reconcile.Trends, error) {
+func (g *Reader) Trends(ctx context.Context, slot time.Duration, slots int) (reconcile.Trends, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return reconcile.Trends{}, err

@@ -13,25 +13,17 @@ import (
 
 var updateGrants = flag.Bool("update-grants", false, "write grants.sql beside the configs in deploy/examples")
 
-// mono is the table that the config of MonoTask names, for its own is not public.
-const mono = `CREATE TABLE tasks (id text PRIMARY KEY, status text NOT NULL, sandbox_id text,
-	created_at timestamptz NOT NULL, started_at timestamptz, updated_at timestamptz NOT NULL, error_message text)`
-
 // TestGrantsOfExamples: what is handed out beside each config is what sandkeeper prints for it on the platform's
 // tables, and the database takes it.
 func TestGrantsOfExamples(t *testing.T) {
-	for _, name := range []string{"CLOUDFLARE_API_TOKEN", "CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_APPLICATION_ID",
-		"SANDBOX_WORKER_TOKEN"} {
-		t.Setenv(name, "x")
-	}
-	t.Setenv("SANDBOX_WORKER_URL", "https://boxes.example.com/api/sandbox")
 	for name, tables := range map[string]string{
 		"omoios-daytona": tablesOf(t, "omoios"), "coding-agent-vercel": tablesOf(t, "coding-agent"),
 		"monotask-cloudflare": mono,
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join("..", "..", "deploy", "examples", name)
-			w := &world{T: t, dsn: pgtest.Database(t), path: filepath.Join(folder, "sandkeeper.yaml")}
+			w := &world{T: t, platform: &platform{}, dsn: pgtest.Database(t), url: "https://boxes.example.com",
+				path: filepath.Join(folder, "sandkeeper.yaml")}
 			w.db = connect(t, w.dsn)
 			t.Cleanup(w.db.Close)
 			w.sql(tables)

@@ -25,6 +25,8 @@ var spared = map[string]string{
 	"TestPrefectPreset":          "TestPresetsRepair stays",
 	"TestTrigger":                "TestGARM stays",
 	"TestWalkOmoiOS":             "TestWalkCodingAgent stays",
+	"TestWalkMonoTask":           "TestWalkCodingAgent stays",
+	"TestWalkAgentuity":          "TestWalkCodingAgent stays",
 }
 
 func TestSparedAreTests(t *testing.T) { raced.AreTests(t, spared) }

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/sandkeeper/sandkeeper/providers/cloudflare/cloudflaretest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 )
 
@@ -160,7 +161,14 @@ func (w *world) run(args ...string) (int, string, string) {
 	cmd.Env = append(os.Environ(), "DATABASE_URL="+w.dsn, "TASKS_DATABASE_URL="+w.dsn, "PROVIDER_URL="+w.url,
 		"PROVIDER_KEY=key", "DAYTONA_API_KEY=key",
 		"SANDBOX_VERCEL_TOKEN=key", "SANDBOX_VERCEL_TEAM_ID=team_1", "SANDBOX_VERCEL_PROJECT_ID=prj_1",
-		"DAYTONA_TOKEN=key", "VERCEL_TOKEN=key", "VERCEL_TEAM=team_1", "VERCEL_PROJECT=prj_1") // as init names them
+		"CLOUDFLARE_API_TOKEN=key", "CLOUDFLARE_ACCOUNT_ID="+cloudflaretest.Account,
+		"CLOUDFLARE_APPLICATION_ID="+cloudflaretest.Application, "SANDBOX_WORKER_TOKEN=worker-key",
+		"SANDBOX_WORKER_URL="+strings.TrimSuffix(w.url, w.vendor.base)+cloudflaretest.WorkerPath,
+		"AGENTUITY_SDK_KEY=key", "AGENTUITY_ORG=org_1", "AGENTUITY_PROJECT=prj_1",
+		// As init names them.
+		"DAYTONA_TOKEN=key", "VERCEL_TOKEN=key", "VERCEL_TEAM=team_1", "VERCEL_PROJECT=prj_1", "CLOUDFLARE_TOKEN=key",
+		"CLOUDFLARE_ACCOUNT="+cloudflaretest.Account, "CLOUDFLARE_APPLICATION="+cloudflaretest.Application,
+		"AGENTUITY_TOKEN=key")
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError

@@ -11,33 +11,41 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/act"
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
 // upFromActs is the way from the page of an act up to the first one.
 const upFromActs = "../"
 
+// forms are where people ask for something.
+type forms struct {
+	answers
+	Acts      Acts
+	asker     *asker
+	proposals *proposals
+}
+
 // formed shows a page with a form: its own origin has to be told with what it sends, which the policy of the other
 // pages keeps from everybody.
-func (s *site) formed(w http.ResponseWriter, r *http.Request, a answer) {
+func (s *forms) formed(w http.ResponseWriter, r *http.Request, a answer) {
 	w.Header().Set("Referrer-Policy", "same-origin")
 	s.html(w, r, a)
 }
 
 // confirm shows what an act would do, and the form that asks for it. Who may not sees why not.
-func (s *site) confirm(w http.ResponseWriter, r *http.Request) {
+func (s *forms) confirm(w http.ResponseWriter, r *http.Request) {
 	v, known := api.VerbNamed(r.PathValue("verb"))
 	if !known {
 		s.missing(w, r)
 		return
 	}
 	a := actOf(r.URL.Query())
-	s.confirmed(w, r, http.StatusOK, web.Confirmation{Verb: v, Act: a})
+	s.confirmed(w, r, http.StatusOK, act.Confirmation{Verb: v, Act: a})
 }
 
 // confirmed shows the confirmation as it is now.
-func (s *site) confirmed(w http.ResponseWriter, r *http.Request, status int, c web.Confirmation) {
+func (s *forms) confirmed(w http.ResponseWriter, r *http.Request, status int, c act.Confirmation) {
 	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 	defer cancel()
 	c.Barred, c.Up = s.barred(r), upFromActs
@@ -54,10 +62,10 @@ func (s *site) confirmed(w http.ResponseWriter, r *http.Request, status int, c w
 		back.RawQuery = q.Encode()
 	}
 	c.LoginAt = "/session?" + url.Values{"to": {back.String()}}.Encode()
-	s.formed(w, r, answer{status, web.Confirm(&c)})
+	s.formed(w, r, answer{status, act.Confirm(&c)})
 }
 
-func (s *site) previewed(ctx context.Context, c *web.Confirmation) (bool, api.Preview) {
+func (s *forms) previewed(ctx context.Context, c *act.Confirmation) (bool, api.Preview) {
 	p, err := s.Acts.Preview(ctx, c.Verb.Name, c.Act)
 	var refused *api.Refusal
 	switch {
@@ -71,7 +79,7 @@ func (s *site) previewed(ctx context.Context, c *web.Confirmation) (bool, api.Pr
 }
 
 // barred is why who asks may not act on the page, "" when he may once he has logged in.
-func (s *site) barred(r *http.Request) string {
+func (s *forms) barred(r *http.Request) string {
 	c, d := callerOf(r), doorOf(r)
 	switch {
 	case s.Acts == nil || d == nil:
@@ -102,18 +110,18 @@ func actOf(q url.Values) api.Act {
 }
 
 // perform has what the form asks for recorded.
-func (s *site) perform(w http.ResponseWriter, r *http.Request) {
+func (s *forms) perform(w http.ResponseWriter, r *http.Request) {
 	v, known := api.VerbNamed(r.PathValue("verb"))
 	if !known {
 		s.missing(w, r)
 		return
 	}
 	if err := r.ParseForm(); err != nil {
-		s.confirmed(w, r, http.StatusBadRequest, web.Confirmation{Verb: v, Problem: "The form did not arrive whole."})
+		s.confirmed(w, r, http.StatusBadRequest, act.Confirmation{Verb: v, Problem: "The form did not arrive whole."})
 		return
 	}
 	a := actOf(r.PostForm)
-	c := web.Confirmation{Verb: v, Act: a}
+	c := act.Confirmation{Verb: v, Act: a}
 	if why := s.formWrong(r, &c); why != "" {
 		c.Problem = why
 		s.confirmed(w, r, http.StatusForbidden, c)
@@ -121,7 +129,7 @@ func (s *site) perform(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 	defer cancel()
-	done, err := s.ask(ctx, r, v.Name, c.Act)
+	done, err := s.asker.ask(ctx, r, v.Name, c.Act)
 	var asked *wrongRequest
 	var refused *api.Refusal
 	switch {
@@ -137,13 +145,13 @@ func (s *site) perform(w http.ResponseWriter, r *http.Request) {
 		s.confirmed(w, r, http.StatusServiceUnavailable, c)
 	default:
 		s.proposals.confirmed(v.Name, a.Target)
-		s.formed(w, r, answer{http.StatusOK, web.Performed(upFromActs, v, done)})
+		s.formed(w, r, answer{http.StatusOK, act.Performed(upFromActs, v, done)})
 	}
 }
 
 // formWrong is why a form does not count: a time that is none, a list that was not shown, or, where it ends something,
 // no password of who asks. A wrong one ends the session.
-func (s *site) formWrong(r *http.Request, c *web.Confirmation) string {
+func (s *forms) formWrong(r *http.Request, c *act.Confirmation) string {
 	if span := r.PostForm.Get("for"); span != "" {
 		d, ok := text.ParseDuration(span)
 		if !ok || d <= 0 {
@@ -169,13 +177,13 @@ func (s *site) formWrong(r *http.Request, c *web.Confirmation) string {
 }
 
 // login shows the form that begins a session.
-func (s *site) login(w http.ResponseWriter, r *http.Request) {
-	s.formed(w, r, answer{http.StatusOK, web.LogIn(s.loginOf(r, r.URL.Query().Get("to")))})
+func (s *forms) login(w http.ResponseWriter, r *http.Request) {
+	s.formed(w, r, answer{http.StatusOK, act.LogIn(s.loginOf(r, r.URL.Query().Get("to")))})
 }
 
-func (s *site) loginOf(r *http.Request, to string) web.Login {
+func (s *forms) loginOf(r *http.Request, to string) act.Login {
 	c := callerOf(r)
-	return web.Login{User: c.name, Barred: s.barred(r), In: c.by == bySession, To: local(to)}
+	return act.Login{User: c.name, Barred: s.barred(r), In: c.by == bySession, To: local(to)}
 }
 
 // local is an address of this site, the page where it is none: nobody is sent elsewhere from here.
@@ -187,20 +195,20 @@ func local(to string) string {
 }
 
 // begin begins a session for who gives his password.
-func (s *site) begin(w http.ResponseWriter, r *http.Request) {
+func (s *forms) begin(w http.ResponseWriter, r *http.Request) {
 	l := s.loginOf(r, "")
 	if err := r.ParseForm(); err == nil {
 		l.To = local(r.PostForm.Get("to"))
 	}
 	if l.Barred != "" {
 		l.Problem = l.Barred
-		s.formed(w, r, answer{http.StatusForbidden, web.LogIn(l)})
+		s.formed(w, r, answer{http.StatusForbidden, act.LogIn(l)})
 		return
 	}
 	d, name := doorOf(r), callerOf(r).name
 	if !d.verify(r, name, r.PostForm.Get("password")) {
 		l.Problem = "The password is wrong, or was not checked in time."
-		s.formed(w, r, answer{http.StatusForbidden, web.LogIn(l)})
+		s.formed(w, r, answer{http.StatusForbidden, act.LogIn(l)})
 		return
 	}
 	d.sessions.end(r) // one is enough
@@ -210,7 +218,7 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 }
 
 // leave ends a session.
-func (s *site) leave(w http.ResponseWriter, r *http.Request) {
+func (s *forms) leave(w http.ResponseWriter, r *http.Request) {
 	if d := doorOf(r); d != nil {
 		d.sessions.end(r)
 	}

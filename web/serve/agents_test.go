@@ -304,7 +304,7 @@ func TestProposalsAreRefused(t *testing.T) {
 	o := options()
 	acts := &asking{}
 	o.Acts = acts
-	s := &site{Options: o}
+	s := newSite(o)
 	r, err := http.NewRequestWithContext(t.Context(), "POST", "/mcp/propose", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -318,12 +318,12 @@ func TestProposalsAreRefused(t *testing.T) {
 		"another verb":      {"emergency", api.Act{Target: "daytona", Reason: "x"}},
 		"an endless reason": {"hold", api.Act{Target: "task:1", Reason: strings.Repeat("x", 2000)}},
 	} {
-		if _, err := s.propose(t.Context(), r, c.verb, c.act); err == nil || len(s.proposals.list(time.Now())) > 0 {
+		if _, err := s.proposer.propose(t.Context(), r, c.verb, c.act); err == nil || len(s.proposer.proposals.list(time.Now())) > 0 {
 			t.Errorf("%s is proposed", name)
 		}
 	}
 	acts.err = &api.Refusal{Status: 404, Why: "no such sandbox"}
-	if _, err := s.propose(t.Context(), r, "terminate", api.Act{Target: "x", Reason: "x"}); err == nil {
+	if _, err := s.proposer.propose(t.Context(), r, "terminate", api.Act{Target: "x", Reason: "x"}); err == nil {
 		t.Error("what cannot be is proposed")
 	}
 }

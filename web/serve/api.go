@@ -2,25 +2,17 @@ package serve
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web"
-	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
 // Records are what programs read of the ledger besides the overview that the page is made from.
@@ -61,10 +53,18 @@ func wrong(format string, args ...any) error {
 // errLedger is what a reading that failed comes to.
 var errLedger = errors.New("the ledger does not answer; the log says why")
 
+// documents are what programs read.
+type documents struct {
+	answers
+	Records Records
+	Policy  func() reconcile.Policy
+	process func() web.Process
+	reader  *reader
+}
+
 // document answers with what a reading came to, as JSON.
-func document[T any](read func(*site, context.Context, *http.Request) (T, error)) func(
-	*site, http.ResponseWriter, *http.Request) {
-	return func(s *site, w http.ResponseWriter, r *http.Request) {
+func document[T any](s *documents, read func(context.Context, *http.Request) (T, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeoutCause(r.Context(), patience, fmt.Errorf("no answer within %s", patience))
 		defer cancel()
 		err := checkQuery(r)
@@ -73,7 +73,7 @@ func document[T any](read func(*site, context.Context, *http.Request) (T, error)
 		}
 		var out T
 		if err == nil {
-			out, err = read(s, ctx, r)
+			out, err = read(ctx, r)
 		}
 		if err != nil {
 			s.failed(w, r, err)
@@ -81,80 +81,6 @@ func document[T any](read func(*site, context.Context, *http.Request) (T, error)
 		}
 		s.json(w, r, out)
 	}
-}
-
-// failed answers with why there is no answer. What a ledger says goes to the log alone.
-func (s *site) failed(w http.ResponseWriter, r *http.Request, err error) {
-	var asked *wrongRequest
-	switch {
-	case errors.As(err, &asked):
-		problem(w, api.Problem{Status: asked.status, Detail: asked.why})
-	case errors.Is(err, reconcile.ErrNotFound):
-		problem(w, api.Problem{Status: http.StatusNotFound, Detail: "there is no such thing on record"})
-	default:
-		s.Log.WarnContext(r.Context(), "API without the ledger", "path", r.URL.Path, "err", err)
-		problem(w, api.Problem{Status: http.StatusServiceUnavailable, Detail: errLedger.Error()})
-	}
-}
-
-// problem answers in the form of RFC 9457.
-func problem(w http.ResponseWriter, p api.Problem) {
-	p.Title = http.StatusText(p.Status)
-	body, err := json.Marshal(p)
-	if err != nil { // unreachable: texts and numbers
-		body = []byte("{}")
-	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(p.Status)
-	_, _ = w.Write(escaped(body)) // whoever asked has left
-}
-
-// json answers with a document and its ETag, or says that it is the one that is known already.
-func (s *site) json(w http.ResponseWriter, r *http.Request, v any) {
-	body, err := json.Marshal(v)
-	if err != nil {
-		s.Log.ErrorContext(r.Context(), "document not made", "err", err)
-		problem(w, api.Problem{Status: http.StatusInternalServerError, Detail: "the document could not be made"})
-		return
-	}
-	sendJSON(w, r, escaped(body))
-}
-
-func sendJSON(w http.ResponseWriter, r *http.Request, body []byte) {
-	if knows(w, r, body) {
-		w.WriteHeader(http.StatusNotModified)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(body) // whoever asked has left
-}
-
-// knows tags an answer, and reports whether who asks has it already. One that was sent packed has a weak tag.
-func knows(w http.ResponseWriter, r *http.Request, body []byte) bool {
-	sum := sha256.Sum256(body)
-	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
-	w.Header().Set("ETag", tag)
-	known := strings.NewReplacer(",", " ", "W/", "").Replace(r.Header.Get("If-None-Match"))
-	return slices.Contains(strings.Fields(known), tag)
-}
-
-// escaped writes what is not seen as JSON's escapes: a document may end on a terminal, or before a model. Such letters
-// stand within texts alone.
-func escaped(body []byte) []byte {
-	out := make([]byte, 0, len(body))
-	for i := 0; i < len(body); {
-		r, n := utf8.DecodeRune(body[i:])
-		switch high, low := utf16.EncodeRune(r); {
-		case text.Lined(r) == r:
-			out = append(out, body[i:i+n]...)
-		case r > 0xffff:
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		i += n
-	}
-	return out
 }
 
 // checkQuery refuses what the operation does not know: a filter that is misspelt would filter nothing.
@@ -221,53 +147,8 @@ func sortWords(list, state string) string {
 	return "it is one of " + strings.Join(columns, ", ") + ", with a minus before it for the other way"
 }
 
-// cursor is where the next part begins, as programs hand it back; "" after the last one.
-func cursor(c reconcile.Cursor) string {
-	if c == (reconcile.Cursor{}) {
-		return ""
-	}
-	at := "" // zero
-	if !c.At.IsZero() {
-		at = strconv.FormatInt(c.At.UnixMicro(), 10)
-	}
-	return base64.RawURLEncoding.EncodeToString([]byte(at + " " + url.QueryEscape(c.Word) + " " + c.Key))
-}
-
-func parseCursor(given string) (reconcile.Cursor, error) {
-	var c reconcile.Cursor
-	if given == "" {
-		return c, nil
-	}
-	raw, err := base64.RawURLEncoding.DecodeString(given)
-	fields := strings.SplitN(string(raw), " ", 3)
-	if err != nil || len(fields) < 3 {
-		return c, wrong("the cursor is none that was given out; ask without one")
-	}
-	at := fields[0]
-	c.Key = fields[2]
-	if c.Word, err = url.QueryUnescape(fields[1]); err != nil || !text.Storable(c.Key) || !text.Storable(c.Word) {
-		return reconcile.Cursor{}, wrong("the cursor is none that was given out; ask without one")
-	}
-	if at != "" {
-		micro, err := strconv.ParseInt(at, 10, 64)
-		if err != nil {
-			return c, wrong("the cursor is none that was given out; ask without one")
-		}
-		c.At = time.UnixMicro(micro)
-	}
-	return c, nil
-}
-
-// numbered refuses a cursor whose key is no number, where the ledger counts its rows.
-func numbered(c reconcile.Cursor) error {
-	if _, err := strconv.ParseInt(c.Key, 10, 64); c.Key != "" && err != nil {
-		return wrong("the cursor is none that was given out for this; ask without one")
-	}
-	return nil
-}
-
 // overview is the reading that all share.
-func (s *site) overview(ctx context.Context) (web.Reading, error) {
+func (s *documents) overview(ctx context.Context) (web.Reading, error) {
 	now := s.reader.read(ctx)
 	if now.Err != nil {
 		return now, fmt.Errorf("read the overview: %w", now.Err)

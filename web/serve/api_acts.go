@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -23,13 +24,20 @@ type Acts interface {
 	Intend(ctx context.Context, target string, act api.Act, author string) (api.Done, error)
 }
 
+// An asker has recorded what programs and forms ask for.
+type asker struct {
+	answers
+	Acts    Acts
+	Records Records
+	nudged  atomic.Int64 // when a look was asked for last, in nanoseconds
+}
+
 // errActs is what an act comes to where nobody records it.
 var errActs = &wrongRequest{http.StatusServiceUnavailable, "nothing can be asked for here"}
 
-// act answers 202 with what was recorded.
-func act(do func(*site, context.Context, *http.Request) (api.Done, error)) func(
-	*site, http.ResponseWriter, *http.Request) {
-	return func(s *site, w http.ResponseWriter, r *http.Request) {
+// recorded answers 202 with what was recorded.
+func (s *asker) recorded(do func(context.Context, *http.Request) (api.Done, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 		defer cancel()
 		err := checkQuery(r)
@@ -38,7 +46,7 @@ func act(do func(*site, context.Context, *http.Request) (api.Done, error)) func(
 		}
 		var done api.Done
 		if err == nil {
-			done, err = do(s, ctx, r)
+			done, err = do(ctx, r)
 		}
 		if err != nil {
 			s.actFailed(w, r, err)
@@ -56,7 +64,7 @@ func act(do func(*site, context.Context, *http.Request) (api.Done, error)) func(
 }
 
 // actFailed answers with why nothing was recorded.
-func (s *site) actFailed(w http.ResponseWriter, r *http.Request, err error) {
+func (s *answers) actFailed(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *api.Refusal
 	if errors.As(err, &refused) {
 		problem(w, api.Problem{Status: refused.Status, Detail: text.Clip(refused.Why, 2000), Preview: refused.Preview})
@@ -116,7 +124,7 @@ func checkAct(v api.Verb, a api.Act) error {
 }
 
 // ask has one verb recorded in the name of who asks.
-func (s *site) ask(ctx context.Context, r *http.Request, verb string, a api.Act) (api.Done, error) {
+func (s *asker) ask(ctx context.Context, r *http.Request, verb string, a api.Act) (api.Done, error) {
 	v, known := api.VerbNamed(verb)
 	if !known {
 		return api.Done{}, &wrongRequest{http.StatusNotFound, "no such act: " + text.Clip(verb, 60)}
@@ -131,7 +139,7 @@ func (s *site) ask(ctx context.Context, r *http.Request, verb string, a api.Act)
 	return done, err
 }
 
-func (s *site) apiAct(ctx context.Context, r *http.Request) (api.Done, error) {
+func (s *asker) act(ctx context.Context, r *http.Request) (api.Done, error) {
 	a, err := decoded[api.Act](r, false)
 	if err != nil {
 		return api.Done{}, err
@@ -140,7 +148,7 @@ func (s *site) apiAct(ctx context.Context, r *http.Request) (api.Done, error) {
 }
 
 // apiPreview says what an act would do, for who decides whether to ask for it.
-func (s *site) apiPreview(ctx context.Context, r *http.Request) (api.Preview, error) {
+func (s *asker) preview(ctx context.Context, r *http.Request) (api.Preview, error) {
 	v, known := api.VerbNamed(r.PathValue("verb"))
 	if !known {
 		return api.Preview{}, reconcile.ErrNotFound
@@ -159,13 +167,13 @@ func (s *site) apiPreview(ctx context.Context, r *http.Request) (api.Preview, er
 }
 
 // bookDelete is the runbook's way to terminate. Its scripts give no reason.
-func (s *site) bookDelete(ctx context.Context, r *http.Request) (api.Done, error) {
+func (s *asker) bookDelete(ctx context.Context, r *http.Request) (api.Done, error) {
 	reason := reconcile.FirstOf(r.URL.Query().Get("reason"), "asked for by DELETE /api/sandbox, no reason given")
 	return s.ask(ctx, r, "terminate", api.Act{Target: r.PathValue("id"), Reason: reason})
 }
 
 // bookCleanup asks for a full pass, which ends what the rules find, and answers with the terminations that are open.
-func (s *site) bookCleanup(ctx context.Context, r *http.Request) (api.Done, error) {
+func (s *asker) bookCleanup(ctx context.Context, r *http.Request) (api.Done, error) {
 	a, err := decoded[api.Act](r, true)
 	if err != nil {
 		return api.Done{}, err
@@ -182,7 +190,7 @@ func (s *site) bookCleanup(ctx context.Context, r *http.Request) (api.Done, erro
 }
 
 // bookEmergency needs the count and the hash of its own preview, as the verb needs its phrase.
-func (s *site) bookEmergency(ctx context.Context, r *http.Request) (api.Done, error) {
+func (s *asker) bookEmergency(ctx context.Context, r *http.Request) (api.Done, error) {
 	a, err := decoded[api.Act](r, true)
 	if err != nil {
 		return api.Done{}, err
@@ -192,7 +200,7 @@ func (s *site) bookEmergency(ctx context.Context, r *http.Request) (api.Done, er
 }
 
 // nudge is a reason to look at once.
-func (s *site) nudge(ctx context.Context, r *http.Request) (api.Done, error) {
+func (s *asker) nudge(ctx context.Context, r *http.Request) (api.Done, error) {
 	n, err := decoded[api.Nudge](r, false)
 	if err != nil {
 		return api.Done{}, err
@@ -206,7 +214,7 @@ func (s *site) nudge(ctx context.Context, r *http.Request) (api.Done, error) {
 }
 
 // intent keeps what an orchestrator speaks of, for a time.
-func (s *site) intent(ctx context.Context, r *http.Request) (api.Done, error) {
+func (s *asker) intent(ctx context.Context, r *http.Request) (api.Done, error) {
 	i, err := decoded[api.Intent](r, false)
 	if err != nil {
 		return api.Done{}, err

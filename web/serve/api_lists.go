@@ -12,23 +12,25 @@ import (
 )
 
 // status sums up how things are.
-func (s *site) apiStatus(ctx context.Context, _ *http.Request) (api.Status, error) {
+func (s *documents) status(ctx context.Context, _ *http.Request) (api.Status, error) {
 	now, err := s.overview(ctx)
 	if err != nil {
 		return api.Status{}, err
 	}
 	policy := s.Policy()
 	out := api.StatusOf(&now.Overview)
-	out.Version, out.Daemon, out.ConfigError = s.Version, s.Doing, s.ConfigError()
+	of := s.process()
+	out.Version, out.Daemon, out.ConfigError = of.Version, of.Doing, of.ConfigError
 	out.Ready = now.Unready == nil && !now.Overview.Fresh && web.PassesCome(&now.Overview, policy.Quick, policy.Full)
 	return out, nil
 }
 
 // chose answers with a part of what somebody chose.
-func chose[From, To any](read func(Records, context.Context, reconcile.Chosen) ([]From, reconcile.Cursor, error),
+func chose[From, To any](s *documents,
+	read func(Records, context.Context, reconcile.Chosen) ([]From, reconcile.Cursor, error),
 	of func(*From) To, check func(reconcile.Cursor) error,
-) func(*site, context.Context, *http.Request) (api.List[To], error) {
-	return func(s *site, ctx context.Context, r *http.Request) (api.List[To], error) {
+) func(context.Context, *http.Request) (api.List[To], error) {
+	return func(ctx context.Context, r *http.Request) (api.List[To], error) {
 		c, err := chosen(r)
 		if err == nil && check != nil {
 			err = check(c.After)
@@ -46,29 +48,29 @@ func chose[From, To any](read func(Records, context.Context, reconcile.Chosen) (
 	}
 }
 
-func (s *site) apiAction(ctx context.Context, r *http.Request) (api.Action, error) {
+func (s *documents) action(ctx context.Context, r *http.Request) (api.Action, error) {
 	a, err := s.Records.Action(ctx, r.PathValue("id"))
 	return api.ActionOf(&a), err
 }
 
-func (s *site) apiIncident(ctx context.Context, r *http.Request) (api.Incident, error) {
+func (s *documents) incident(ctx context.Context, r *http.Request) (api.Incident, error) {
 	i, err := s.Records.Incident(ctx, r.PathValue("id"))
 	return api.IncidentOf(&i), err
 }
 
-func (s *site) apiTask(ctx context.Context, r *http.Request) (api.History, error) {
+func (s *documents) task(ctx context.Context, r *http.Request) (api.History, error) {
 	h, err := s.Records.Subject(ctx, reconcile.TaskSubject(r.PathValue("id")))
 	return api.HistoryOf(&h), err
 }
 
-func (s *site) apiSandbox(ctx context.Context, r *http.Request) (api.History, error) {
+func (s *documents) sandbox(ctx context.Context, r *http.Request) (api.History, error) {
 	h, err := s.Records.Subject(ctx, reconcile.BoxSubject(reconcile.Ref{
 		Provider: r.PathValue("provider"), ID: r.PathValue("id"),
 	}))
 	return api.HistoryOf(&h), err
 }
 
-func (s *site) apiPasses(ctx context.Context, r *http.Request) (api.List[api.Pass], error) {
+func (s *documents) passes(ctx context.Context, r *http.Request) (api.List[api.Pass], error) {
 	c, err := chosen(r)
 	if err == nil {
 		err = numbered(c.After)
@@ -91,7 +93,7 @@ func (s *site) apiPasses(ctx context.Context, r *http.Request) (api.List[api.Pas
 	return out, nil
 }
 
-func (s *site) apiPass(ctx context.Context, r *http.Request) (api.Pass, error) {
+func (s *documents) pass(ctx context.Context, r *http.Request) (api.Pass, error) {
 	number, err := strconv.ParseInt(r.PathValue("n"), 10, 64)
 	if err != nil || number < 1 {
 		return api.Pass{}, wrong("a pass goes by its number")
@@ -106,19 +108,19 @@ func (s *site) apiPass(ctx context.Context, r *http.Request) (api.Pass, error) {
 	return api.PassOf(&rows[0]), nil
 }
 
-func (s *site) apiSources(ctx context.Context, _ *http.Request) (api.List[api.Source], error) {
+func (s *documents) sources(ctx context.Context, _ *http.Request) (api.List[api.Source], error) {
 	now, err := s.overview(ctx)
 	return api.ListOf(now.Overview.Sources, api.SourceOf), err
 }
 
-func (s *site) apiRules(ctx context.Context, _ *http.Request) (api.List[api.Rule], error) {
+func (s *documents) rules(ctx context.Context, _ *http.Request) (api.List[api.Rule], error) {
 	now, err := s.overview(ctx)
 	policy := s.Policy()
 	return api.List[api.Rule]{Items: api.RulesOf(&now.Overview, &policy)}, err
 }
 
-func (s *site) apiRule(ctx context.Context, r *http.Request) (api.Rule, error) {
-	all, err := s.apiRules(ctx, r)
+func (s *documents) rule(ctx context.Context, r *http.Request) (api.Rule, error) {
+	all, err := s.rules(ctx, r)
 	if err != nil {
 		return api.Rule{}, err
 	}
@@ -129,17 +131,17 @@ func (s *site) apiRule(ctx context.Context, r *http.Request) (api.Rule, error) {
 	return all.Items[at], nil
 }
 
-func (s *site) apiHolds(ctx context.Context, _ *http.Request) (api.List[api.Hold], error) {
+func (s *documents) holds(ctx context.Context, _ *http.Request) (api.List[api.Hold], error) {
 	now, err := s.overview(ctx)
 	return api.ListOf(now.Overview.Controls.Holds, api.HoldOf), err
 }
 
-func (s *site) apiPauses(ctx context.Context, _ *http.Request) (api.List[api.Pause], error) {
+func (s *documents) pauses(ctx context.Context, _ *http.Request) (api.List[api.Pause], error) {
 	now, err := s.overview(ctx)
 	return api.ListOf(now.Overview.Controls.Pauses, api.PauseOf), err
 }
 
-func (s *site) apiRequests(ctx context.Context, r *http.Request) (api.List[api.Request], error) {
+func (s *documents) requests(ctx context.Context, r *http.Request) (api.List[api.Request], error) {
 	c, err := chosen(r)
 	if err == nil {
 		err = numbered(c.After)

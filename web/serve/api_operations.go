@@ -127,4 +127,4 @@ var operations = map[string]operation{
 var openAPIText []byte
 
 // openAPI answers with the document for programs.
-func (s *site) openAPI(w http.ResponseWriter, r *http.Request) { sendJSON(w, r, openAPIText) }
+func openAPI(w http.ResponseWriter, r *http.Request) { sendJSON(w, r, openAPIText) }

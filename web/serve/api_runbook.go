@@ -10,7 +10,13 @@ import (
 
 // The paths of the sandbox runbook, with the runbook's JSON: habits and scripts go on to work.
 
-func (s *site) bookStats(ctx context.Context, _ *http.Request) (api.Stats, error) {
+// books answer by these paths.
+type books struct {
+	Records   Records
+	documents *documents
+}
+
+func (s *books) stats(ctx context.Context, _ *http.Request) (api.Stats, error) {
 	counts, err := s.Records.SandboxTotals(ctx)
 	out := api.Stats{
 		Active: counts[string(reconcile.SandboxRunning)], Provisioning: counts[string(reconcile.SandboxCreating)],
@@ -22,27 +28,27 @@ func (s *site) bookStats(ctx context.Context, _ *http.Request) (api.Stats, error
 	return out, err
 }
 
-func (s *site) bookList(ctx context.Context, r *http.Request) (api.List[api.Listed], error) {
-	now, err := s.overview(ctx)
+func (s *books) list(ctx context.Context, r *http.Request) (api.List[api.Listed], error) {
+	now, err := s.documents.overview(ctx)
 	if err != nil {
 		return api.List[api.Listed]{}, err
 	}
-	return chose(Records.Sandboxes, func(b *reconcile.SandboxSeen) api.Listed {
+	return chose(s.documents, Records.Sandboxes, func(b *reconcile.SandboxSeen) api.Listed {
 		return api.ListedOf(b, now.Overview.Now)
-	}, nil)(s, ctx, r)
+	}, nil)(ctx, r)
 }
 
-func (s *site) bookSandbox(ctx context.Context, r *http.Request) (api.Listed, error) {
-	now, err := s.overview(ctx)
+func (s *books) sandbox(ctx context.Context, r *http.Request) (api.Listed, error) {
+	now, err := s.documents.overview(ctx)
 	if err != nil {
 		return api.Listed{}, err
 	}
-	_, box, err := s.bookOf(ctx, r)
+	_, box, err := s.of(ctx, r)
 	return api.ListedOf(&box, now.Overview.Now), err
 }
 
-func (s *site) bookLogs(ctx context.Context, r *http.Request) (api.Logs, error) {
-	h, box, err := s.bookOf(ctx, r)
+func (s *books) logs(ctx context.Context, r *http.Request) (api.Logs, error) {
+	h, box, err := s.of(ctx, r)
 	var own []reconcile.Action
 	for _, a := range h.Actions {
 		if a.Provider == box.Provider && a.Sandbox == box.ID {
@@ -52,8 +58,8 @@ func (s *site) bookLogs(ctx context.Context, r *http.Request) (api.Logs, error) 
 	return api.LogsOf(box.ID, own), err
 }
 
-func (s *site) bookResources(ctx context.Context, r *http.Request) (api.Resources, error) {
-	h, box, err := s.bookOf(ctx, r)
+func (s *books) resources(ctx context.Context, r *http.Request) (api.Resources, error) {
+	h, box, err := s.of(ctx, r)
 	var own []reconcile.ProbeResult
 	for _, p := range h.Probes {
 		if p.Ref == box.Ref {
@@ -64,7 +70,7 @@ func (s *site) bookResources(ctx context.Context, r *http.Request) (api.Resource
 }
 
 // bookOf is the sandbox that the path names, by id, name or provider/id, with all that is known of it.
-func (s *site) bookOf(ctx context.Context, r *http.Request) (reconcile.History, reconcile.SandboxSeen, error) {
+func (s *books) of(ctx context.Context, r *http.Request) (reconcile.History, reconcile.SandboxSeen, error) {
 	id := r.PathValue("id")
 	h, err := s.Records.Subject(ctx, id)
 	if err != nil {

@@ -204,7 +204,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	world.Incidents = []reconcile.Incident{{ID: "i-1", Rule: "orphan", OpenedAt: noon, Count: 5}}
 	well := programs(web.Reading{Overview: world}, recorded{next: reconcile.Cursor{At: noon, Key: "7"}})
 	down := programs(web.Reading{Err: context.DeadlineExceeded}, recorded{err: context.DeadlineExceeded})
-	for _, r := range routes() {
+	for _, r := range table() {
 		if !strings.HasPrefix(r.path, "/api/") || r.method != http.MethodGet || operations[r.method+" "+r.path].kind != "" {
 			continue
 		}

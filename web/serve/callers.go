@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -41,15 +42,15 @@ func callerOf(r *http.Request) caller {
 }
 
 // handler answers those whom the row lets in, and tells the log of who was not.
-func (r *route) handler(s *site) http.Handler {
+func (r *route) handler(log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if why := r.refusal(q); why != "" {
-			s.Log.WarnContext(q.Context(), "refused on the page", "route", r.method+" "+r.path,
+			log.WarnContext(q.Context(), "refused on the page", "route", r.method+" "+r.path,
 				"user", callerOf(q).name, "from", q.RemoteAddr, "why", why)
 			forbidden(w, q, why)
 			return
 		}
-		r.to(s, w, q)
+		r.to(w, q)
 	})
 }
 

@@ -55,7 +55,7 @@ func TestRefusedActsAreTold(t *testing.T) {
 	var log bytes.Buffer
 	o := options()
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
-	h, err := newRouter(&site{Options: o}, []route{done("/act")})
+	h, err := newRouter(newSite(o), []route{done("/act")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ type listening struct {
 }
 
 // events is a stream of what happens, as CloudEvents, from a place on or from now on.
-func (s *site) events(w http.ResponseWriter, r *http.Request) {
+func (s *streams) events(w http.ResponseWriter, r *http.Request) {
 	if !wantsStream(r) {
 		problem(w, api.Problem{Status: http.StatusNotAcceptable, Detail: "ask with Accept: text/event-stream"})
 		return
@@ -56,14 +56,14 @@ func (s *site) events(w http.ResponseWriter, r *http.Request) {
 }
 
 // listen is who asks, and from where on.
-func (s *site) listen(w http.ResponseWriter, r *http.Request) (*listening, error) {
+func (s *streams) listen(w http.ResponseWriter, r *http.Request) (*listening, error) {
 	if err := checkQuery(r); err != nil {
 		return nil, err
 	}
 	if s.Records == nil {
 		return nil, errLedger
 	}
-	now, err := s.overview(r.Context())
+	now, err := s.documents.overview(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *site) listen(w http.ResponseWriter, r *http.Request) (*listening, error
 }
 
 // tellEvents writes what happens until who listens has left, or has to show again who he is.
-func (s *site) tellEvents(ctx context.Context, l *listening, heard <-chan struct{}) {
+func (s *streams) tellEvents(ctx context.Context, l *listening, heard <-chan struct{}) {
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
 	lines := "retry: 2000\n: here\n\n"
@@ -113,7 +113,7 @@ func (s *site) tellEvents(ctx context.Context, l *listening, heard <-chan struct
 
 // news are the events after what was heard, as they are written; "" when there are none. Who chose a type hears of the
 // place at least, so that it need not begin before all that it left out.
-func (s *site) news(ctx context.Context, l *listening) (string, error) {
+func (s *streams) news(ctx context.Context, l *listening) (string, error) {
 	found, err := s.recorded.after(ctx, s.Records, l.at)
 	if err != nil || len(found) == 0 {
 		return "", err

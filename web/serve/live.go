@@ -98,8 +98,17 @@ func (h *herald) tell() {
 	}
 }
 
+// streams are what stays open: pages that are told of changes, and programs that are told of what happens.
+type streams struct {
+	answers
+	Records   Records
+	documents *documents
+	herald    *herald
+	recorded  recordedOnce
+}
+
 // live is a stream of events: one whenever the ledger has changed. The page then asks for what it shows.
-func (s *site) live(w http.ResponseWriter, r *http.Request) {
+func (s *streams) live(w http.ResponseWriter, r *http.Request) {
 	if !wantsStream(r) {
 		http.Error(w, "ask with Accept: text/event-stream", http.StatusNotAcceptable)
 		return
@@ -125,7 +134,7 @@ func beginStream(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not keep what is for now
 }
 
-func (s *site) stream(w http.ResponseWriter, r *http.Request, heard <-chan struct{}) {
+func (s *streams) stream(w http.ResponseWriter, r *http.Request, heard <-chan struct{}) {
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
 	line := "retry: 2000\n: here\n\n"

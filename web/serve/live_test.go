@@ -74,7 +74,7 @@ func TestPagesHearOfChanges(t *testing.T) {
 
 // TestTooManyPages: one more than the most is sent away, and has room once another has left.
 func TestTooManyPages(t *testing.T) {
-	s := &site{Options: options(), herald: newHerald(&moving{}, func() {})}
+	s := &streams{herald: newHerald(&moving{}, func() {})}
 	var leave func()
 	for range mostLive {
 		_, l, _ := s.herald.join()

@@ -49,7 +49,7 @@ func TestOperationsAreRows(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range routes() {
+	for _, r := range table() {
 		name := r.method + " " + r.path
 		if _, ok := operations[name]; !ok && strings.HasPrefix(r.path, "/api/") {
 			t.Errorf("%s is not described", name)
@@ -68,7 +68,7 @@ func openAPIOf(t *testing.T) object {
 	t.Helper()
 	schemas := object{}
 	paths := object{}
-	for _, r := range routes() {
+	for _, r := range table() {
 		o, ok := operations[r.method+" "+r.path]
 		if !ok {
 			continue

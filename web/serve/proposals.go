@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -75,8 +76,15 @@ type proposed struct {
 	Preview   api.Preview `json:"preview"`
 }
 
+// A proposer keeps what programs propose.
+type proposer struct {
+	Acts      Acts
+	Log       *slog.Logger
+	proposals *proposals
+}
+
 // propose keeps a proposal for an operator, after a look at what it would do. Nothing is recorded, and nothing is done.
-func (s *site) propose(ctx context.Context, r *http.Request, verb string, act api.Act) (proposed, error) {
+func (s *proposer) propose(ctx context.Context, r *http.Request, verb string, act api.Act) (proposed, error) {
 	v, known := api.VerbNamed(verb)
 	if !known || !slices.Contains(proposable, verb) {
 		return proposed{}, &wrongRequest{http.StatusNotFound, "no such proposal: " + text.Clip(verb, 60)}

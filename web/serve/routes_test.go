@@ -101,13 +101,13 @@ const elsewhere = "elsewhere"
 
 // TestEveryRouteIsExpected: no route is served of which the tests do not say who may.
 func TestEveryRouteIsExpected(t *testing.T) {
-	for _, r := range routes() {
+	for _, r := range table() {
 		if _, known := accesses[r.method+" "+r.path]; !known {
 			t.Errorf("nothing says who may ask for %s %s", r.method, r.path)
 		}
 	}
-	if len(routes())+1 != len(accesses) { // the last is what has no route
-		t.Errorf("%d routes are expected, %d are there", len(accesses)-1, len(routes()))
+	if len(table())+1 != len(accesses) { // the last is what has no route
+		t.Errorf("%d routes are expected, %d are there", len(accesses)-1, len(table()))
 	}
 }
 
@@ -132,7 +132,7 @@ func TestRoutesAreRegisteredInOnePlace(t *testing.T) {
 			})
 		})
 	}
-	want := map[string]int{"../../web/serve/routes.go NewServeMux": 1, "../../web/serve/routes.go Handle": 2}
+	want := map[string]int{"../../web/serve/router.go NewServeMux": 1, "../../web/serve/router.go Handle": 2}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("registrations of routes (-want +got):\n%s", diff)
 	}
@@ -288,7 +288,7 @@ func TestNobodyChangesAnything(t *testing.T) {
 // hasRow reports whether the path of a row has one for this method too.
 func hasRow(method, pattern string) bool {
 	_, path, _ := strings.Cut(pattern, " ")
-	return slices.ContainsFunc(routes(), func(r route) bool { return r.method == method && r.path == path })
+	return slices.ContainsFunc(table(), func(r route) bool { return r.method == method && r.path == path })
 }
 
 // TestWaysAroundTheGate: only the health checks answer without a user, however they are

@@ -18,7 +18,7 @@ import (
 )
 
 // runbooks lists the runbooks that the program has.
-func (s *site) runbooks(w http.ResponseWriter, r *http.Request) {
+func (s *pages) runbooks(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "runbooks", func(_ context.Context, a *web.Asked) (templ.Component, error) {
 		titles := map[string]string{}
 		for _, folder := range runbookFolders {
@@ -39,7 +39,7 @@ func (s *site) runbooks(w http.ResponseWriter, r *http.Request) {
 }
 
 // runbook shows one. It is the program's own text: nothing of a tenant is in it.
-func (s *site) runbook(w http.ResponseWriter, r *http.Request) {
+func (s *pages) runbook(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimSuffix(r.PathValue("name"), ".md")
 	s.show(w, r, "runbook "+name, func(_ context.Context, a *web.Asked) (templ.Component, error) {
 		text, err := s.readRunbook(name)
@@ -57,7 +57,7 @@ func (s *site) runbook(w http.ResponseWriter, r *http.Request) {
 // runbookFolders are where runbooks are: those of the alerts, and behind them those of the rules.
 var runbookFolders = []string{".", "rules"}
 
-func (s *site) readRunbook(name string) (text []byte, err error) {
+func (s *pages) readRunbook(name string) (text []byte, err error) {
 	for _, folder := range runbookFolders {
 		if text, err = fs.ReadFile(s.Runbooks, path.Join(folder, name+".md")); err == nil {
 			return text, nil

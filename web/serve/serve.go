@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web"
 )
 
 // Ledger is what the page is made from; nothing else is read for it.
@@ -36,27 +36,50 @@ type Options struct {
 // New makes the handler of the page, the API, the metrics and the two health checks. An act has a request recorded by
 // [Acts]; nothing else changes anything.
 func New(o Options) http.Handler {
-	s := &site{Options: o.complete()}
-	s.reader = newReader(s.Options)
-	s.herald = newHerald(s.Ledger, s.reader.forget)
-	s.agents = newAgents(s)
-	router, err := newRouter(s, routes())
+	s := newSite(o)
+	router, err := newRouter(s, routes(s))
 	if err != nil { // unreachable: a test asks it of the table
 		s.Log.Error("routes are left out", "err", err)
 	}
 	return guarded(newPacking(router))
 }
 
-// A site is the page and what is served beside it.
+// A site is the page and what is served beside it, by what it is for.
 type site struct {
-	Options
-	reader    *reader
-	herald    *herald
-	printer   printer
-	recorded  recordedOnce
-	proposals proposals
+	answers
+	pages     *pages     // for people who look
+	forms     *forms     // for people who act
+	upkeep    *upkeep    // for who keeps it running
+	documents *documents // for programs that read
+	books     *books     // the same by the runbook's paths
+	asker     *asker     // for programs that act
+	streams   *streams   // for who wants to hear of changes
 	agents    *agents
-	nudged    atomic.Int64 // when a look was asked for last, in nanoseconds
+	proposer  *proposer
+}
+
+func newSite(o Options) *site {
+	o = o.complete()
+	says, shared := answers{o.Log}, newReader(o)
+	waiting := &proposals{}
+	process := func() web.Process {
+		return web.Process{Version: o.Version, Doing: o.Doing, Policy: o.Policy(), ConfigError: o.ConfigError(),
+			Proposals: waiting.list(time.Now())}
+	}
+	s := &site{
+		answers:   says,
+		pages:     &pages{answers: says, Ledger: o.Ledger, Runbooks: o.Runbooks, reader: shared, process: process},
+		upkeep:    &upkeep{answers: says, Policy: o.Policy, Metrics: o.Metrics, reader: shared},
+		documents: &documents{answers: says, Records: o.Records, Policy: o.Policy, process: process, reader: shared},
+		asker:     &asker{answers: says, Acts: o.Acts, Records: o.Records},
+		proposer:  &proposer{Acts: o.Acts, Log: o.Log, proposals: waiting},
+	}
+	s.books = &books{o.Records, s.documents}
+	s.forms = &forms{answers: says, Acts: o.Acts, asker: s.asker, proposals: waiting}
+	s.streams = &streams{answers: says, Records: o.Records, documents: s.documents,
+		herald: newHerald(o.Ledger, shared.forget)}
+	s.agents = newAgents(s.documents, s.proposer, o.Version)
+	return s
 }
 
 func (o Options) complete() Options {

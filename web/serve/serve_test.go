@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
@@ -163,7 +164,7 @@ func TestReadiness(t *testing.T) {
 // addressOf is where a page finds an asset.
 func addressOf(t *testing.T, name string) string {
 	t.Helper()
-	a, err := web.ReadAsset(name)
+	a, err := ui.ReadAsset(name)
 	if err != nil {
 		t.Fatal(err)
 	}

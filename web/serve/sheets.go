@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,12 +15,41 @@ import (
 	"github.com/sandkeeper/sandkeeper/web"
 )
 
+// pages are what people look at.
+type pages struct {
+	answers
+	Ledger   Ledger
+	Runbooks fs.FS
+	reader   *reader
+	printer  printer
+	process  func() web.Process
+}
+
+// page answers with the status page, or with the part of it that changes. A ledger that
+// cannot be read makes a page that says so, and a status that no proxy takes for well.
+func (s *pages) page(w http.ResponseWriter, r *http.Request) {
+	now := s.reader.read(r.Context())
+	if now.Err != nil {
+		s.Log.WarnContext(r.Context(), "page without the ledger", "err", now.Err)
+	}
+	status := http.StatusOK
+	if now.Err != nil {
+		status = http.StatusServiceUnavailable
+	}
+	made, err := s.printer.print(r.Context(), &now, s.process(), r.URL.Query().Get("part") == "live")
+	if err != nil {
+		s.notMade(w, r, err)
+		return
+	}
+	made.send(w, r, status)
+}
+
 // A maker reads what a page is about and makes it.
 type maker func(ctx context.Context, a *web.Asked) (templ.Component, error)
 
 // show answers with a page besides the first one. What is not known is a 404 that says so; a ledger that cannot be read
 // is a 503.
-func (s *site) show(w http.ResponseWriter, r *http.Request, what string, made maker) {
+func (s *pages) show(w http.ResponseWriter, r *http.Request, what string, made maker) {
 	reading := s.reader.read(r.Context())
 	a := &web.Asked{Reading: &reading, Process: s.process(), Up: upFrom(r.URL.Path),
 		Part: r.URL.Query().Get("part") == "live"}
@@ -47,7 +77,7 @@ func upFrom(path string) string {
 	return strings.Repeat("../", min(max(strings.Count(path, "/")-1, 0), deepest))
 }
 
-func (s *site) task(w http.ResponseWriter, r *http.Request) {
+func (s *pages) task(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	s.show(w, r, "task "+id, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		h, err := s.Ledger.Subject(ctx, reconcile.TaskSubject(id))
@@ -55,7 +85,7 @@ func (s *site) task(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *site) sandbox(w http.ResponseWriter, r *http.Request) {
+func (s *pages) sandbox(w http.ResponseWriter, r *http.Request) {
 	of := reconcile.Ref{Provider: r.PathValue("provider"), ID: r.PathValue("id")}
 	s.show(w, r, "sandbox "+of.String(), func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		h, err := s.Ledger.Subject(ctx, reconcile.BoxSubject(of))
@@ -64,7 +94,7 @@ func (s *site) sandbox(w http.ResponseWriter, r *http.Request) {
 }
 
 // list answers with a part of what somebody chose.
-func list[T any](s *site, w http.ResponseWriter, r *http.Request,
+func list[T any](s *pages, w http.ResponseWriter, r *http.Request,
 	read func(Pages, context.Context, reconcile.Chosen) ([]T, reconcile.Cursor, error),
 	page func(*web.Asked, *reconcile.Chosen, web.Part[T]) templ.Component) {
 	what := strings.Trim(r.URL.Path, "/")
@@ -75,27 +105,27 @@ func list[T any](s *site, w http.ResponseWriter, r *http.Request,
 	})
 }
 
-func (s *site) findings(w http.ResponseWriter, r *http.Request) {
+func (s *pages) findings(w http.ResponseWriter, r *http.Request) {
 	list(s, w, r, Pages.Findings, web.FindingsPage)
 }
 
-func (s *site) actions(w http.ResponseWriter, r *http.Request) {
+func (s *pages) actions(w http.ResponseWriter, r *http.Request) {
 	list(s, w, r, Pages.Actions, web.ActionsPage)
 }
 
-func (s *site) incidents(w http.ResponseWriter, r *http.Request) {
+func (s *pages) incidents(w http.ResponseWriter, r *http.Request) {
 	list(s, w, r, Pages.BrowseIncidents, web.IncidentsPage)
 }
 
-func (s *site) tasks(w http.ResponseWriter, r *http.Request) {
+func (s *pages) tasks(w http.ResponseWriter, r *http.Request) {
 	list(s, w, r, Pages.Tasks, web.TasksPage)
 }
 
-func (s *site) sandboxes(w http.ResponseWriter, r *http.Request) {
+func (s *pages) sandboxes(w http.ResponseWriter, r *http.Request) {
 	list(s, w, r, Pages.Sandboxes, web.SandboxesPage)
 }
 
-func (s *site) incident(w http.ResponseWriter, r *http.Request) {
+func (s *pages) incident(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	s.show(w, r, "incident "+id, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		one, err := s.Ledger.Incident(ctx, id)
@@ -111,7 +141,7 @@ func (s *site) incident(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *site) passes(w http.ResponseWriter, r *http.Request) {
+func (s *pages) passes(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "passes", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		below, _ := strconv.ParseInt(r.URL.Query().Get("below"), 10, 64) // what is no number begins with the newest
 		all, err := s.Ledger.PassesBelow(ctx, max(below, 0), mostOnPage+1)
@@ -119,7 +149,7 @@ func (s *site) passes(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *site) pass(w http.ResponseWriter, r *http.Request) {
+func (s *pages) pass(w http.ResponseWriter, r *http.Request) {
 	said := r.PathValue("n")
 	s.show(w, r, "pass "+said, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		n, err := strconv.ParseInt(said, 10, 64)
@@ -138,18 +168,18 @@ func (s *site) pass(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *site) sources(w http.ResponseWriter, r *http.Request) {
+func (s *pages) sources(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "sources", func(_ context.Context, a *web.Asked) (templ.Component, error) {
 		return web.SourcesPage(a),
 			nil
 	})
 }
 
-func (s *site) rules(w http.ResponseWriter, r *http.Request) {
+func (s *pages) rules(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "rules", func(_ context.Context, a *web.Asked) (templ.Component, error) { return web.RulesPage(a), nil })
 }
 
-func (s *site) rule(w http.ResponseWriter, r *http.Request) {
+func (s *pages) rule(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	s.show(w, r, "rule "+name, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		if reconcile.RuleNamed(name).Means == "" {
@@ -166,67 +196,21 @@ func (s *site) rule(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *site) stops(w http.ResponseWriter, r *http.Request) {
+func (s *pages) stops(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "stops", func(_ context.Context, a *web.Asked) (templ.Component, error) { return web.StopsPage(a), nil })
 }
 
-func (s *site) operators(w http.ResponseWriter, r *http.Request) {
+func (s *pages) operators(w http.ResponseWriter, r *http.Request) {
 	s.show(w, r, "operators", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		found, next, err := s.Ledger.OperatorEvents(ctx, numberedAfter(r), mostOnPage)
 		return web.OperatorsPage(a, web.Part[reconcile.TimelineEvent]{Rows: found, Next: cursor(next)}), err
 	})
 }
 
-func (s *site) search(w http.ResponseWriter, r *http.Request) {
+func (s *pages) search(w http.ResponseWriter, r *http.Request) {
 	sought := strings.TrimSpace(bounded(r.URL.Query().Get("q")))
 	s.show(w, r, "it", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		found, err := s.Ledger.Search(ctx, sought, mostFound)
 		return web.SearchPage(a, sought, found), err
 	})
-}
-
-// chosenBy is what the query of a request chooses of a list. An order that it does not have is its usual one, so that
-// an old link shows something.
-func chosenBy(r *http.Request, list string) reconcile.Chosen {
-	q := r.URL.Query()
-	get := func(name string) string { return strings.TrimSpace(bounded(q.Get(name))) }
-	c := reconcile.Chosen{
-		State: get("state"), Rule: get("rule"), Provider: get("provider"), HeldBy: get("held_by"),
-		Step:    reconcile.Step(get("step")),
-		Outcome: reconcile.Outcome(get("outcome")), Author: get("author"), Incident: get("incident"), Text: get("text"),
-		Sort: get("sort"), After: after(r), Most: mostOnPage,
-	}
-	if list == "findings" {
-		c.After = numberedAfter(r)
-	}
-	if !c.Sortable(list) {
-		c.Sort = ""
-	}
-	return c
-}
-
-// bounded is a text that somebody asks with, no longer than anything that the ledger has.
-func bounded(said string) string {
-	const most = 400
-	runes := []rune(strings.ToValidUTF8(said, ""))
-	return string(runes[:min(len(runes), most)])
-}
-
-// after is where the part of a list that is asked for begins. What is not understood is before all, so that an old link
-// shows the newest.
-func after(r *http.Request) reconcile.Cursor {
-	c, err := parseCursor(r.URL.Query().Get("after"))
-	if err != nil {
-		return reconcile.Cursor{}
-	}
-	return c
-}
-
-// numberedAfter is the same where the ledger counts its rows.
-func numberedAfter(r *http.Request) reconcile.Cursor {
-	c := after(r)
-	if numbered(c) != nil {
-		return reconcile.Cursor{}
-	}
-	return c
 }

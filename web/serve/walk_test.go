@@ -92,7 +92,8 @@ var everyMethod = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPT
 // TestRoutesWalked asks real servers for each route as everybody, with each method, from everywhere, and compares with
 // what the table says. Two rows that nobody serves yet are walked as well: an act, and what only operators read.
 func TestRoutesWalked(t *testing.T) {
-	table := append(routes(), done("/test/act"), done("/test/by-session"), done("/test/read"))
+	s := walkedSite()
+	table := append(routes(s), done("/test/act"), done("/test/by-session"), done("/test/read"))
 	act, session, read := &table[len(table)-3], &table[len(table)-2], &table[len(table)-1]
 	session.by = []credential{bySession}
 	read.method, read.kind, act.tenants = http.MethodGet, kindData, true
@@ -101,10 +102,10 @@ func TestRoutesWalked(t *testing.T) {
 		case posted(&table[i]):
 			table[i].to = done("").to // who is let in, not what he gets
 		case table[i].kind == kindPage || table[i].path == "/api/v1/events":
-			table[i].to = func(_ *site, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
+			table[i].to = func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "page") }
 		}
 	}
-	servers, c := walked(t, table)
+	servers, c := walked(t, s, table)
 	for _, w := range walks() {
 		for _, method := range everyMethod {
 			for i := range table {
@@ -150,21 +151,23 @@ func rowOf(table []route, r *route, method string) *route {
 // done is a row of the test's own, for an operator who gives his password.
 func done(path string) route {
 	return route{"POST", path, kindAct, roleOperator, []credential{byBasic}, false, notKept, onWeb,
-		func(_ *site, w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") }}
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") }}
 }
 
 // secret reports whether nobody on the way hears what is said.
 func (c walk) secret() bool { return strings.HasSuffix(c.server, "tls") }
 
-// walked are servers of one table, with users and TLS and without.
-func walked(t *testing.T, table []route) (map[string]*running, *http.Client) {
-	t.Helper()
+// walkedSite has all that a row may ask for.
+func walkedSite() *site {
 	o := options()
 	o.Records, o.Acts, o.Ledger = recorded{}, &asking{}, fixedOf(web.Reading{Overview: webtest.Healthy()})
 	o.Metrics = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
-	s := &site{Options: o, reader: newReader(o)}
-	s.herald = newHerald(o.Ledger, s.reader.forget)
-	s.agents = newAgents(s)
+	return newSite(o)
+}
+
+// walked are servers of one table, with users and TLS and without.
+func walked(t *testing.T, s *site, table []route) (map[string]*running, *http.Client) {
+	t.Helper()
 	h, err := newRouter(s, table)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,150 @@
+package result
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
+)
+
+// Print writes the report for people: a table, the advice, then the newest false positives.
+func (r *Rules) Print(w io.Writer) error {
+	var b bytes.Buffer
+	p := console.NewPaint(w)
+	fmt.Fprintf(&b, "since %s\n\n", text.Time(r.Since))
+	t := console.Table(&b)
+	fmt.Fprintln(t, "rule\tmode\tverdicts\tacted\tcame back\tby itself\tby others\t"+
+		"until found\tcost since\tsaved\tfirst seen")
+	var nothing []string
+	for i := range r.Rules {
+		l := &r.Rules[i]
+		if l.FirstSeen == nil && l.Verdicts == 0 && l.Lowered == "" {
+			nothing = append(nothing, l.Rule)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%d\t$%.2f\t$%.2f\t$%.2f\t%s\n", l.Rule, l.modeText(), l.Verdicts,
+			l.Acted, l.backText(),
+			l.Resolved, l.ByRule+l.ByOperator, l.UntilFound, l.Cost, l.Saved, console.Stamp(l.FirstSeen))
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	if len(nothing) > 0 {
+		fmt.Fprintf(&b, "\nfound nothing: %s\n", strings.Join(nothing, ", "))
+	}
+	if err := r.moneyText(&b); err != nil {
+		return err
+	}
+	r.adviceText(&b, p)
+	r.proofText(&b, p)
+	r.autoText(&b, p)
+	r.groupsText(&b, p)
+	r.regretsText(&b)
+	return console.Print(w, &b)
+}
+
+// moneyText is the money by rule and provider, where any of it is at a provider with a price.
+func (r *Rules) moneyText(b *bytes.Buffer) error {
+	t := console.Table(b)
+	head := "\nrule\tprovider\tuntil found\tcost since\tsaved"
+	for i := range r.Rules {
+		for _, m := range r.Rules[i].Money {
+			if head != "" {
+				fmt.Fprintln(t, head)
+				head = ""
+			}
+			fmt.Fprintf(t, "%s\t%s\t$%.2f\t$%.2f\t$%.2f\n", r.Rules[i].Rule, text.Line(m.Provider), m.UntilFound,
+				m.Cost, m.Saved)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	fmt.Fprintf(b, "\n%s\n", reconcile.CountedSo)
+	return nil
+}
+
+// adviceText is a line for each rule that found something and has one.
+func (r *Rules) adviceText(b *bytes.Buffer, p console.Paint) {
+	first := "\n"
+	for i := range r.Rules {
+		if l := &r.Rules[i]; l.Advice != "" && (l.FirstSeen != nil || l.Verdicts > 0 || l.Lowered != "") {
+			fmt.Fprintf(b, "%s%s: %s\n", first, p.Yellow(l.Rule), text.Line(l.Advice))
+			first = ""
+		}
+	}
+}
+
+// proofText is a line for each rule that acts.
+func (r *Rules) proofText(b *bytes.Buffer, p console.Paint) {
+	first := "\nheld against the finished tasks of the last 30 days\n"
+	for i := range r.Rules {
+		if l := &r.Rules[i]; l.Proof != "" {
+			held := ""
+			if l.ProvenBy == "nothing" {
+				held = "held: "
+			}
+			fmt.Fprintf(b, "%s  %s: %s%s\n", first, p.Yellow(l.Rule), held, text.Line(l.Proof))
+			first = ""
+		}
+	}
+}
+
+// autoText are the thresholds that were learned.
+func (r *Rules) autoText(b *bytes.Buffer, p console.Paint) {
+	first := "\nthresholds that are learned\n"
+	for i := range r.Rules {
+		for _, line := range r.Rules[i].Auto {
+			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(r.Rules[i].Rule), text.Line(line))
+			first = ""
+		}
+	}
+}
+
+// groupsText says what false positives have in common.
+func (r *Rules) groupsText(b *bytes.Buffer, p console.Paint) {
+	first := "\nfalse positives by label; owns.except leaves a kind of sandboxes alone\n"
+	for i := range r.Rules {
+		for _, line := range r.Rules[i].Groups {
+			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(r.Rules[i].Rule), text.Line(line))
+			first = ""
+		}
+	}
+}
+
+func (l *Rule) modeText() string {
+	switch {
+	case l.Lowered != "":
+		return string(l.Mode) + " (lowered)"
+	case l.Mode == reconcile.Enforce && l.Rollout < 100:
+		return fmt.Sprintf("%s %d%%", l.Mode, l.Rollout)
+	}
+	return string(l.Mode)
+}
+
+func (l *Rule) backText() string {
+	if !reconcile.Watched(l.Rule) {
+		return "-"
+	}
+	if l.FalsePositives == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d (%.1f%%)", l.FalsePositives, l.Share)
+}
+
+func (r *Rules) regretsText(b *bytes.Buffer) {
+	var lines []string
+	for i := range r.Rules {
+		for _, e := range r.Rules[i].Examples {
+			lines = append(lines, fmt.Sprintf("  %s %s %s: %s\n    the verdict of %s was: %s", console.Stamp(e.At), e.Rule,
+				text.Line(reconcile.FirstOf(e.Task, e.Subject)), text.Line(e.What), text.Time(e.Verdict), text.Line(e.Reason)))
+		}
+	}
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\ncame back to life, the newest of each rule\n%s\n", strings.Join(lines, "\n"))
+	}
+}

@@ -1,0 +1,54 @@
+package serve
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// chosenBy is what the query of a request chooses of a list. An order that it does not have is its usual one, so that
+// an old link shows something.
+func chosenBy(r *http.Request, list string) reconcile.Chosen {
+	q := r.URL.Query()
+	get := func(name string) string { return strings.TrimSpace(bounded(q.Get(name))) }
+	c := reconcile.Chosen{
+		State: get("state"), Rule: get("rule"), Provider: get("provider"), HeldBy: get("held_by"),
+		Step:    reconcile.Step(get("step")),
+		Outcome: reconcile.Outcome(get("outcome")), Author: get("author"), Incident: get("incident"), Text: get("text"),
+		Sort: get("sort"), After: after(r), Most: mostOnPage,
+	}
+	if list == "findings" {
+		c.After = numberedAfter(r)
+	}
+	if !c.Sortable(list) {
+		c.Sort = ""
+	}
+	return c
+}
+
+// bounded is a text that somebody asks with, no longer than anything that the ledger has.
+func bounded(said string) string {
+	const most = 400
+	runes := []rune(strings.ToValidUTF8(said, ""))
+	return string(runes[:min(len(runes), most)])
+}
+
+// after is where the part of a list that is asked for begins. What is not understood is before all, so that an old link
+// shows the newest.
+func after(r *http.Request) reconcile.Cursor {
+	c, err := parseCursor(r.URL.Query().Get("after"))
+	if err != nil {
+		return reconcile.Cursor{}
+	}
+	return c
+}
+
+// numberedAfter is the same where the ledger counts its rows.
+func numberedAfter(r *http.Request) reconcile.Cursor {
+	c := after(r)
+	if numbered(c) != nil {
+		return reconcile.Cursor{}
+	}
+	return c
+}
