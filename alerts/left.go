@@ -12,8 +12,8 @@ const (
 	mostLimiters = 20              // of a provider, that have series of their own
 )
 
-// leftovers are what the limiters of providers said was left. What was not said again for a while is absent: the limiter
-// counts others' calls as well, and nobody knows what is left by then.
+// leftovers are what the limiters of providers said was left. What was not said again for a while is absent: the
+// limiter counts others' calls as well, and nobody knows what is left by then.
 type leftovers struct {
 	desc *prometheus.Desc
 	now  func() time.Time

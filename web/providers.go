@@ -89,8 +89,8 @@ func priceCell(p reconcile.ProviderPolicy) ui.Cell {
 	return c
 }
 
-// priceOf is what a sandbox of the template costs: from and to where its region or its size matter, which the ledger does
-// not keep.
+// priceOf is what a sandbox of the template costs: from and to where its region or its size matter, which the ledger
+// does not keep.
 func priceOf(p reconcile.ProviderPolicy, template string) ui.Cell {
 	usd, known := p.PriceOfTemplate(template)
 	switch {

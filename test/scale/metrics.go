@@ -112,7 +112,7 @@ func free(ctx context.Context) (string, error) {
 }
 
 func appendTo(file, text string) error {
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0) //nolint:gosec // a config that this program wrote
 	if err != nil {
 		return err
 	}

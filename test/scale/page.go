@@ -51,7 +51,8 @@ func (t *table) scrape() string {
 	}
 	return fmt.Sprintf("\nA scrape of `/metrics` of %s takes %s and weighs %s;\nit may take %d ms and weigh %d kB. "+
 		"One bare count of these sandboxes by provider and state takes\n%s in the same database: the ratio is %.2f.\n",
-		bared.Size, bared.with(bared.Ours), weighs.with(weighs.Ours), scrapeTakes, scrapeWeighs, bared.with(bared.Bare), bared.Ratio)
+		bared.Size, bared.with(bared.Ours), weighs.with(weighs.Ours), scrapeTakes, scrapeWeighs,
+		bared.with(bared.Bare), bared.Ratio)
 }
 
 // works are what was measured of fleets.
