@@ -165,7 +165,9 @@ func (r *reading) operatorAlarms() (out []reconcile.Alarm) {
 func (r *reading) leakAlarms() []reconcile.Alarm {
 	cost, limit := 0.0, r.bounds.LeakUSD
 	for _, m := range r.Leaking {
-		cost += m.USD
+		if _, held := r.Controls.Breakers[m.Rule]; !held { // that is an alarm of its own
+			cost += m.USD
+		}
 	}
 	if limit <= 0 || cost <= limit {
 		return nil

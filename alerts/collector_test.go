@@ -121,6 +121,7 @@ func TestSeries(t *testing.T) {
 		`sandbox_age_seconds_count{provider="daytona"}`:                                     10,
 		`provider_quota_used{provider="daytona",quota="cpu"}`:                               12,
 		`provider_quota_limit{provider="daytona",quota="cpu"}`:                              100,
+		`provider_quota_left{provider="daytona",quota="cpu"}`:                               88,
 		`leaks_total{provider="daytona",rule="orphan"}`:                                     6,
 		`leaks_total{provider="daytona",rule="duplicate"}`:                                  0,
 		`leaked_sandbox_seconds_total{provider="daytona",rule="orphan"}`:                    7200,

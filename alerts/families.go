@@ -76,6 +76,8 @@ var families = []family{
 		help: "How much of a quota is used, as the provider said at the newest full pass."},
 	{name: "provider_quota_limit", kind: gauge, labels: []string{"provider", "quota"}, read: quotaLimits,
 		help: "How much a quota allows, as the provider said at the newest full pass."},
+	{name: "provider_quota_left", kind: gauge, labels: []string{"provider", "quota"}, read: quotasLeft,
+		help: "How much of a quota is left, as the provider said at the newest full pass."},
 	{name: "leaks_total", kind: counter, labels: []string{"rule", "provider"}, read: leaks,
 		help: "Sandboxes that were found and that nobody needed any more."},
 	{name: "leaked_sandbox_seconds_total", kind: counter, labels: []string{"rule", "provider"}, read: leakedSeconds,

@@ -22,6 +22,7 @@ type Local struct {
 	seconds  *prometheus.HistogramVec
 	waited   *prometheus.CounterVec
 	phases   *prometheus.HistogramVec
+	left     *leftovers
 
 	mu    sync.Mutex
 	calls map[string]map[string]bool // by provider
@@ -31,6 +32,7 @@ type Local struct {
 func NewLocal() *Local {
 	return &Local{
 		calls: map[string]map[string]bool{},
+		left:  newLeftovers(time.Now),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandkeeper_provider_requests_total",
 			Help: "Calls to providers by what they do and the status of the answer, or why there was none. Of this process."},
 			[]string{"provider", "call", "code"}),
@@ -97,5 +99,5 @@ func (l *Local) Collect(out chan<- prometheus.Metric) {
 }
 
 func (l *Local) all() []prometheus.Collector {
-	return []prometheus.Collector{l.requests, l.seconds, l.waited, l.phases}
+	return []prometheus.Collector{l.requests, l.seconds, l.waited, l.phases, l.left}
 }

@@ -1,6 +1,9 @@
 package alerts
 
 import (
+	"fmt"
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,5 +34,37 @@ func TestHistogramsAreNativeToo(t *testing.T) {
 	}
 	if found != 2 {
 		t.Errorf("%d histograms, want 2", found)
+	}
+}
+
+// TestLeft: what a limiter said counts for some minutes, and no provider makes series without end.
+func TestLeft(t *testing.T) {
+	now := noon
+	l := NewLocal()
+	l.left = newLeftovers(func() time.Time { return now })
+	l.Left("daytona", "", 40)
+	l.Left("daytona", "sandbox-create", 7)
+	l.Left("daytona", "sandbox-create", 6)
+	shown := func() map[string]float64 {
+		o := options()
+		o.Local = l
+		_, found := scrape(t, Handler(&desk{says: full()}, o))
+		maps.DeleteFunc(found, func(series string, _ float64) bool { return !strings.HasPrefix(series, "provider_rate_left{") })
+		return found
+	}
+	want := map[string]float64{`provider_rate_left{limiter="requests",provider="daytona"}`: 40,
+		`provider_rate_left{limiter="sandbox-create",provider="daytona"}`: 6}
+	if got := shown(); !maps.Equal(got, want) {
+		t.Errorf("left: %v, want %v", got, want)
+	}
+	for i := range 100 {
+		l.Left("daytona", fmt.Sprint("limiter-", i), 1)
+	}
+	if n := len(shown()); n != mostLimiters {
+		t.Errorf("%d series of one provider, want %d", n, mostLimiters)
+	}
+	now = now.Add(leftCounts)
+	if got := shown(); len(got) > 0 {
+		t.Errorf("old words are shown: %v", got)
 	}
 }

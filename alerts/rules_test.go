@@ -44,12 +44,13 @@ func TestMetricsAreGood(t *testing.T) {
 // of a task, a sandbox or an action.
 func TestLabelsAreFew(t *testing.T) {
 	bounded := []string{
-		"by", "call", "code", "goversion", "installation", "kind", "le", "level", "mode", "outcome", "phase", "pool", "provider",
+		"by", "call", "code", "goversion", "installation", "kind", "le", "level", "limiter", "mode", "outcome", "phase", "pool", "provider",
 		"quota", "receiver", "rule", "scope", "source", "state", "step", "template", "tenant", "version", "why",
 	}
 	o := options()
 	o.Local = NewLocal()
 	o.Local.Request("daytona", "list", "200", time.Second)
+	o.Local.Left("daytona", "", 40)
 	o.Local.Phase("full", "listing", time.Second)
 	o.Pools = func() []Pool { return []Pool{{Name: "ledger", Max: 4}} }
 	o.Refused = func() (int64, int64) { return 1, 1 }
@@ -124,8 +125,11 @@ func TestAlertsAreComplete(t *testing.T) {
 			t.Errorf("%s: runbook_url is %q", r.Alert, r.Annotations["runbook_url"])
 			continue
 		}
+		if pages[page] {
+			t.Errorf("%s shares its runbook %s with another alert", r.Alert, page)
+		}
 		pages[page] = true
-		if text := runbook(t, page); !strings.Contains(text, r.Alert) {
+		if text := runbook(t, page); !strings.Contains(text, "Alert: `"+r.Alert+"`.") {
 			t.Errorf("%s: its runbook %s does not name it", r.Alert, page)
 		}
 	}
@@ -149,31 +153,6 @@ func runbook(t *testing.T, page string) string {
 	return string(text)
 }
 
-// TestRunbooksAreAlike: somebody who was just woken finds the same headings in each.
-func TestRunbooksAreAlike(t *testing.T) {
-	heading := regexp.MustCompile(`(?m)^## (.*)$`)
-	want := []string{"What you see", "What sandkeeper does meanwhile", "How to look", "Which cause", "What to do now",
-		"What to do for good", "How to verify", "When to escalate", "How long it takes"}
-	files, err := filepath.Glob("runbooks/*.md")
-	if err == nil {
-		var rules []string
-		rules, err = filepath.Glob("runbooks/rules/*.md")
-		files = append(files, rules...)
-	}
-	if err != nil || len(files) == 0 {
-		t.Fatalf("runbooks: %v, %v", files, err)
-	}
-	for _, file := range files {
-		var got []string
-		for _, m := range heading.FindAllStringSubmatch(runbook(t, strings.TrimPrefix(file, "runbooks/")), -1) {
-			got = append(got, m[1])
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: headings %q, want %q", file, got, want)
-		}
-	}
-}
-
 var (
 	ours     = regexp.MustCompile(`\bsandkeeper_[a-z_]+`)
 	recorded = regexp.MustCompile(`\bsandkeeper:[a-z_:]+`)
@@ -186,6 +165,7 @@ func everyName(t *testing.T) []string {
 	o.Local, o.Written = NewLocal(), noon
 	o.Local.Request("daytona", "list", "200", time.Second)
 	o.Local.Waited("daytona", time.Second)
+	o.Local.Left("daytona", "", 40)
 	o.Local.Phase("full", "listing", time.Second)
 	o.Bounds = func() Bounds { return Bounds{LeakUSD: 5, ManyOnOneTask: 5} }
 	o.Rates = func() map[string]float64 { return map[string]float64{"daytona": 20} }
@@ -195,6 +175,23 @@ func everyName(t *testing.T) []string {
 	_, found := scrape(t, Handler(&desk{says: full()}, o))
 	maps.Copy(found, file)
 	return names(found)
+}
+
+// TestDashboardShowsWhatAlertsWatch: who was woken by a number finds it, and what it is compared with, on a panel.
+func TestDashboardShowsWhatAlertsWatch(t *testing.T) {
+	shown := strings.Join(dashboardQueries(t), "\n")
+	for _, r := range allRules(t, Rules(Site{})) {
+		for _, name := range ours.FindAllString(r.Expr, -1) {
+			if name != "sandkeeper_ledger_created_timestamp_seconds" && !strings.Contains(shown, name) { // a day, long past
+				t.Errorf("%s%s looks at %s, which no panel shows", r.Alert, r.Record, name)
+			}
+		}
+	}
+	for _, alert := range regexp.MustCompile(`alert_threshold{[^}]*alert="(\w+)"`).FindAllStringSubmatch(rules, -1) {
+		if !strings.Contains(shown, `alert="`+alert[1]+`"`) {
+			t.Errorf("no panel shows the bound of %s", alert[1])
+		}
+	}
 }
 
 // TestRulesNameWhatIsThere: an alert on a series that nobody exports would be silent for ever.
@@ -347,6 +344,26 @@ func TestAlertmanagerIsGood(t *testing.T) {
 				t.Errorf("there is no alert Sandkeeper%s", name)
 			}
 		}
+	}
+}
+
+// TestCausesComeFirst: what keeps an alert back is evaluated, and so sent, before it.
+func TestCausesComeFirst(t *testing.T) {
+	at := map[string]int{}
+	for i, r := range allRules(t, Rules(Site{})) {
+		at[r.Alert] = i
+	}
+	pairs := 0
+	kept := regexp.MustCompile(`source_matchers: \['alertname = "(\w+)"'.*\n\s+target_matchers: \['alertname =~? "Sandkeeper\(?([A-Za-z|]+)\)?"`)
+	for _, m := range kept.FindAllStringSubmatch(Alertmanager(Site{}), -1) {
+		for _, name := range strings.Split(m[2], "|") {
+			if pairs++; at[m[1]] > at["Sandkeeper"+name] {
+				t.Errorf("%s is kept back by %s, which stands behind it", name, m[1])
+			}
+		}
+	}
+	if pairs < 20 {
+		t.Errorf("%d pairs of a cause and what it keeps back were seen", pairs)
 	}
 }
 

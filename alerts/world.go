@@ -109,6 +109,20 @@ func quotasUsed(r *reading, put put) { r.quotas(reconcile.CountQuotaUsed, put) }
 
 func quotaLimits(r *reading, put put) { r.quotas(reconcile.CountQuotaLimit, put) }
 
+// quotasLeft are of quotas of which both sides are known. What is used beyond a quota leaves nothing.
+func quotasLeft(r *reading, put put) {
+	for key, limit := range r.Counts {
+		c := reconcile.ParseCount(key)
+		if c.What != reconcile.CountQuotaLimit {
+			continue
+		}
+		used := reconcile.Count{What: reconcile.CountQuotaUsed, Provider: c.Provider, State: c.State}
+		if n, measured := r.Counts[used.String()]; measured && limit > 0 {
+			put(float64(max(limit-n, 0)), c.Provider, c.State)
+		}
+	}
+}
+
 func (r *reading) quotas(what string, put put) {
 	for key, n := range r.Counts {
 		if c := reconcile.ParseCount(key); c.What == what {

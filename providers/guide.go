@@ -118,6 +118,7 @@ var traits = []trait{
 	{"Listing", "the provider is asked for our labels only", is(func(a wire.Abilities) bool { return a.Filter })},
 	{"Listing", "find the sandboxes of a task", is(func(a wire.Abilities) bool { return a.Labels })},
 	{"Listing", "the template of each sandbox", is(func(a wire.Abilities) bool { return a.Template })},
+	{"Listing", "how large each sandbox is", is(func(a wire.Abilities) bool { return a.Sizes })},
 	{"Listing", "sandboxes on a page", says(pageSize)},
 	{"Listing", "in the order of creation", is(func(a wire.Abilities) bool { return a.OldestFirst })},
 	{"Listing", "what is hidden after a delete", is(func(a wire.Abilities) bool { return a.Hides })},

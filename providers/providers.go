@@ -62,6 +62,12 @@ func Kinds() []string {
 // Built reports whether this build has the kind: two can be left out, by tags.
 func Built(kind string) bool { return slices.ContainsFunc(adapters, isOf(kind)) }
 
+// Sizes reports whether a listing of the kind shows how large sandboxes are.
+func Sizes(kind string) bool {
+	at := slices.IndexFunc(adapters, isOf(kind))
+	return at >= 0 && adapters[at].can.Sizes
+}
+
 // KeysOf are the keys that a kind reads, beside those of every entry.
 func KeysOf(kind string) entry.Keys {
 	if at := slices.IndexFunc(adapters, isOf(kind)); at >= 0 {

@@ -208,51 +208,10 @@ type ProviderPolicy struct {
 	NamesLast     bool    // a later sandbox of a name goes on with the work; the keeper asks the adapter
 	Records       bool    // it keeps a record of how sandboxes ended; the keeper asks the adapter
 	PricePerHour  float64 // USD for one sandbox
-	Prices        []Price // of templates and regions that cost something else
+	Prices        []Price // of templates, regions and sizes that cost something else
 	LinkRequired  bool    // each sandbox of ours has the link: one without it may be terminated
 	EndsAtRest    bool    // what is stopped, paused or suspended may be terminated like what runs
 	Key           string  // tells credentials apart, and none of them; "" where it is not known
-}
-
-// Priced reports whether the config says what a sandbox costs.
-func (p ProviderPolicy) Priced() bool { return p.PricePerHour > 0 || len(p.Prices) > 0 }
-
-// PriceOf is what a sandbox costs an hour: the first price whose template and region are its own, else that of
-// the provider.
-func (p ProviderPolicy) PriceOf(template, region string) float64 {
-	for _, one := range p.Prices {
-		if one.fits(template, region) {
-			return one.PerHour
-		}
-	}
-	return p.PricePerHour
-}
-
-// PriceRange is the least and the most that a sandbox of the provider costs an hour.
-func (p ProviderPolicy) PriceRange() (least, most float64) {
-	least, most = p.PricePerHour, p.PricePerHour
-	for i, one := range p.Prices {
-		if i == 0 && p.PricePerHour == 0 {
-			least = one.PerHour // of what has no price nothing is known
-		}
-		least, most = min(least, one.PerHour), max(most, one.PerHour)
-	}
-	return least, most
-}
-
-// CountedSo is how the money of leaks is counted, in one sentence.
-const CountedSo = "USD by price_per_hour or prices: until found, from what was found began, else from the " +
-	"sandbox's start; " +
-	"since, from the verdict until it was gone or until now; saved, what it would have cost from its end by us until now."
-
-// A Price is what the sandboxes of a template, or in a region, cost.
-type Price struct {
-	Template, Region string  // "" is any
-	PerHour          float64 // USD
-}
-
-func (p Price) fits(template, region string) bool {
-	return (p.Template == "" || p.Template == template) && (p.Region == "" || p.Region == region)
 }
 
 // Refused are the words of a refusal, with the key that was refused.
@@ -294,6 +253,7 @@ type TasksPolicy struct {
 	HasUpdated   bool // updated_at is mapped
 	ErrorMapped  bool
 	Tenants      bool // rows say whose they are
+	Traces       bool // rows name the trace of their work
 	FailsRows    bool // the config says what a failed row is
 	Requeues     bool // the config says what a row is that is handed out again
 	SandboxKnown bool // tasks.sandbox is a name that providers know

@@ -49,6 +49,7 @@ type Sandbox struct {
 	State      SandboxState
 	Template   string            // snapshot, template or image; "" when unknown
 	Region     string            // where the provider runs it
+	Size       Size              // how large it is
 	Labels     map[string]string // dropped from listings once owner, link and holds are known
 	Kinds      []string          // of its labels those that may tell kinds of sandboxes apart, see [Sandbox.KindsOf]
 	Owned      bool              // proven to be this installation's by labels or name prefix

@@ -89,6 +89,19 @@ func priceCell(p reconcile.ProviderPolicy) ui.Cell {
 	return c
 }
 
+// priceOf is what a sandbox of the template costs: from and to where its region or its size matter, which the ledger
+// does not keep.
+func priceOf(p reconcile.ProviderPolicy, template string) ui.Cell {
+	usd, known := p.PriceOfTemplate(template)
+	switch {
+	case !known:
+		return priceCell(p)
+	case usd > 0:
+		return ui.Cell{Text: hourly(usd), Num: true}
+	}
+	return ui.Cell{}
+}
+
 // hourly is what a sandbox costs an hour.
 func hourly(usd float64) string { return fmt.Sprintf("$%.2f /h", usd) }
 

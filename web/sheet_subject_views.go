@@ -25,9 +25,21 @@ func (l *life) taskBlock() ui.Block {
 		ui.PairOf("row changed", clockCell(ui.Exactly(t.UpdatedAt), "task database's clock")),
 		ui.PairOf("last heartbeat", clockCell(ui.Exactly(t.BeatAt), "task database's clock")),
 		ui.PairOf("first seen", clockCell(ui.Ago(t.FirstSeen, l.Now), "sandkeeper's clock")),
-		ui.PairOf("failed attempts", attemptsCell(t)),
+		ui.PairOf("failed attempts", attemptsCell(t)), ui.PairOf("trace of its work", l.trace(t.ID)),
 	}
 	return b
+}
+
+// trace is that which the row of the task named when something was found of it.
+func (l *life) trace(task string) ui.Cell {
+	for i := range l.Findings { // newest first
+		if f := &l.Findings[i]; f.Task == task {
+			if id := reconcile.TraceIn(f.Evidence); id != "" {
+				return ui.Cell{ID: id}
+			}
+		}
+	}
+	return ui.Cell{}
 }
 
 func attemptsCell(t *reconcile.TaskSeen) ui.Cell {
@@ -88,22 +100,14 @@ func goneBy(b *reconcile.SandboxSeen) string {
 	return ""
 }
 
+// price is that of the newest verdict on the sandbox, which knew its region and its size, else what its template says.
 func (l *life) price(b *reconcile.SandboxSeen) ui.Cell {
-	p := l.policy.Providers[b.Provider]
-	usd := p.PriceOf(b.Template, "")
-	for i := range l.Verdicts { // it knows the region
+	for i := range l.Verdicts {
 		if v := &l.Verdicts[i]; v.Provider == b.Provider && v.Sandbox == b.ID && v.PerHour > 0 {
-			usd = v.PerHour
-			break
+			return ui.Cell{Text: hourly(v.PerHour)}
 		}
 	}
-	switch {
-	case usd > 0:
-		return ui.Cell{Text: hourly(usd)}
-	case p.Priced():
-		return priceCell(p)
-	}
-	return ui.Cell{}
+	return priceOf(l.policy.Providers[b.Provider], b.Template)
 }
 
 func clockCell(m ui.Moment, clock string) ui.Cell {

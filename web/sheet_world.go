@@ -83,10 +83,7 @@ func (s *model) boxRow(b *reconcile.SandboxSeen) ui.Row {
 	case b.State.Active():
 		state.Level = ui.Busy
 	}
-	price := ui.Cell{}
-	if usd := s.policy.Providers[b.Provider].PriceOf(b.Template, ""); usd > 0 {
-		price = ui.Cell{Text: hourly(usd), Num: true}
-	}
+	price := priceOf(s.policy.Providers[b.Provider], b.Template)
 	return ui.Row{Key: ui.Name("sandbox " + b.Ref.String()), Cells: []ui.Cell{
 		ui.SandboxCell(b.Provider, b.ID), state, ui.TaskCell(b.Task), ui.Named(b.Template), {ID: ui.Name(b.Name)}, age,
 		price,

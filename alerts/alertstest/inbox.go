@@ -18,15 +18,16 @@ import (
 )
 
 var (
-	waitsFor    = regexp.MustCompile(`(?m)^( +)for: .*$`)
-	absentWaits = regexp.MustCompile(`(?s)(alert: SandkeeperAbsent\n.*?)for: 0s`)
-	waits       = regexp.MustCompile(`group_(wait|interval): \w+`)
+	waitsFor   = regexp.MustCompile(`(?m)^( +)for: .*$`)
+	stillWaits = regexp.MustCompile(`(?s)(alert: Sandkeeper(?:Absent|LeakRate)\n.*?)for: 0s`)
+	waits      = regexp.MustCompile(`group_(wait|interval): \w+`)
 )
 
 // Quicker are rules without the time that each of their alerts waits. That nothing is there at all still waits: a busy
-// machine misses a scrape, and what is inhibited just when it is over is never told to be.
+// machine misses a scrape, and what is inhibited just when it is over is never told to be. So does the cost of leaks:
+// what a breaker has just let go is ended by the next passes.
 func Quicker(rules string) string {
-	return absentWaits.ReplaceAllString(waitsFor.ReplaceAllString(rules, "${1}for: 0s"), "${1}for: 30s")
+	return stillWaits.ReplaceAllString(waitsFor.ReplaceAllString(rules, "${1}for: 0s"), "${1}for: 30s")
 }
 
 // Alertmanager starts one with the shipped example, whose receivers are the inbox, and returns where it listens.

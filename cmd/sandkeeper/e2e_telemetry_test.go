@@ -16,7 +16,8 @@ import (
 func TestOnceIsTraced(t *testing.T) {
 	const own = "4bf92f3577b34da6a3ce929d0e0e4736"
 	c := telemetrytest.NewCollector(t)
-	a := newArena(t, settings{tasks: `, columns: {trace: "('00-` + own + `-00f067aa0ba902b7-01')"}`, more: "log: {level: info}"})
+	a := newArena(t, settings{tasks: `, columns: {trace: "('00-` + own + `-00f067aa0ba902b7-01')"}`, more: "log: {level: info}",
+		probe: `{exec: "true", path: "/", every: 2s, timeout: 1s, budget: 1000/m}`})
 	ws := a.working(3)
 	task, sandbox := a.lost()
 	a.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20s3cretHeader"}
@@ -29,22 +30,22 @@ func TestOnceIsTraced(t *testing.T) {
 	}
 	spans := c.Spans()
 	oneTree(t, spans)
-	names, linked := map[string]int{}, 0
+	names, linked := map[string]int{}, map[string]int{}
 	for _, s := range spans {
 		names[s.GetName()]++
 		for _, l := range s.GetLinks() {
-			if s.GetName() == "action" && hex.EncodeToString(l.GetTraceId()) == own {
-				linked++
+			if hex.EncodeToString(l.GetTraceId()) == own {
+				linked[s.GetName()]++
 			}
 		}
 	}
-	for _, name := range []string{"pass", "listing", "list", "judging", "recording", "acting", "action", "lookup", "confirming"} {
+	for _, name := range []string{"pass", "listing", "list", "judging", "recording", "acting", "action", "lookup", "confirming", "probe"} {
 		if names[name] == 0 {
 			t.Errorf("no span %q among %v", name, names)
 		}
 	}
-	if linked == 0 {
-		t.Error("no action is linked with its task's trace")
+	if linked["action"] == 0 || linked["probe"] != names["probe"] {
+		t.Errorf("linked with their task's trace are %v of %v", linked, names)
 	}
 	if m := c.Metric("sandkeeper_actions_total"); len(m.GetSum().GetDataPoints()) == 0 {
 		t.Errorf("metric %v", m)
@@ -66,6 +67,10 @@ func TestOnceIsTraced(t *testing.T) {
 	}
 	if n := a.count("SELECT count(*) FROM sandkeeper.findings WHERE task = $1 AND evidence::text LIKE '%"+own+"%'", task); n == 0 {
 		t.Error("the finding does not show the trace")
+	}
+	d := a.daemon("serve")
+	if status, body := d.get("/tasks/" + task); status != 200 || !strings.Contains(body, own) {
+		t.Errorf("the page of the task (%d) does not show the trace", status)
 	}
 	a.keeps(ws)
 }

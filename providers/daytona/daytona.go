@@ -38,7 +38,7 @@ var Keys = entry.Keys{
 
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
-	Labels: true, Filter: true, Template: true, PageSize: pageSize, OldestFirst: true, Hides: true,
+	Labels: true, Filter: true, Template: true, Sizes: true, PageSize: pageSize, OldestFirst: true, Hides: true,
 	NameMayBeID: true,
 	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
 		reconcile.SandboxStopped, reconcile.SandboxFailed},

@@ -22,6 +22,9 @@ type box struct {
 	Target         string            `json:"target"`
 	ErrorReason    string            `json:"errorReason"`
 	Toolbox        string            `json:"toolboxProxyUrl"`
+	CPU            wire.Amount       `json:"cpu"`
+	GPU            wire.Amount       `json:"gpu"`
+	Memory         wire.Amount       `json:"memory"` // GiB
 	Labels         map[string]string `json:"labels"`
 	CreatedAt      wire.Stamp        `json:"createdAt"`
 	UpdatedAt      wire.Stamp        `json:"updatedAt"`
@@ -98,6 +101,7 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 		State:          b.state(),
 		Template:       b.Snapshot,
 		Region:         b.Target,
+		Size:           wire.Size(b.CPU, b.GPU, b.Memory),
 		Labels:         b.Labels,
 		CreatedAt:      b.CreatedAt.Time,
 		UpdatedAt:      b.UpdatedAt.Time,

@@ -59,7 +59,7 @@ var Keys = entry.Keys{
 
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
-	Labels: true, Filter: true, Template: true, PageSize: pageSize, OldestFirst: true,
+	Labels: true, Filter: true, Template: true, Sizes: true, PageSize: pageSize, OldestFirst: true,
 	States:     []reconcile.SandboxState{reconcile.SandboxRunning, reconcile.SandboxSuspended},
 	Lags:       "leaves out what is being snapshotted or forked at that moment",
 	EndsAtOnce: true, Busy: true,

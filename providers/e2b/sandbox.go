@@ -21,6 +21,8 @@ type box struct {
 	Alias     string            `json:"alias"`
 	State     string            `json:"state"`
 	Envd      string            `json:"envdVersion"`
+	CPU       wire.Amount       `json:"cpuCount"`
+	Memory    wire.Amount       `json:"memoryMB"`
 	Metadata  map[string]string `json:"metadata"`
 	StartedAt wire.Stamp        `json:"startedAt"`
 	EndAt     wire.Stamp        `json:"endAt"`
@@ -50,6 +52,7 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 	s := reconcile.Sandbox{
 		Ref: reconcile.Ref{ID: b.ID}, Raw: b.State, State: states[b.State], Template: cmp.Or(b.Alias, b.Template),
 		Labels: b.Metadata, CreatedAt: b.StartedAt.Time, UpdatedAt: b.StartedAt.Time, AsOf: asOf,
+		Size: wire.Size(b.CPU, 0, b.Memory/1024),
 	}
 	switch s.State {
 	case reconcile.SandboxRunning:

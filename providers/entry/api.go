@@ -233,6 +233,12 @@ type APISandbox struct {
 	Template string `yaml:"template"`
 	// Where it runs.
 	Region string `yaml:"region"`
+	// How many CPUs it has.
+	CPU string `yaml:"cpu"`
+	// Its memory in GiB.
+	MemoryGiB string `yaml:"memory_gib"`
+	// How many GPUs it has.
+	GPU string `yaml:"gpu"`
 	// Made at.
 	CreatedAt string `yaml:"created_at"`
 	// Changed at.

@@ -75,6 +75,9 @@ type Options struct {
 	// the answer or why there was none ("timeout", "error"), and how long it took. Nil: nobody is.
 	Heard func(call, code string, took time.Duration)
 
+	// Left is told what one of the provider's limiters says is left, by its own name; "" where it has none. Nil: nobody is.
+	Left func(limiter string, calls float64)
+
 	// Turn waits until a call may be made, where processes share the entry's rate. An error
 	// means that it was not made. Nil: the rate is a limit of this process alone.
 	Turn func(ctx context.Context) error
@@ -93,6 +96,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Heard == nil {
 		o.Heard = func(string, string, time.Duration) {}
+	}
+	if o.Left == nil {
+		o.Left = func(string, float64) {}
 	}
 	return o
 }

@@ -80,7 +80,8 @@ var ways = map[string]way{
 		},
 		can: func(a *wire.Abilities) {
 			states, size := a.States, a.PageSize
-			*a = wire.Abilities{States: states, PageSize: size, Template: true, ReadOnly: true, OldestFirst: true, NameMayBeID: true}
+			*a = wire.Abilities{States: states, PageSize: size, Template: true, Sizes: true, ReadOnly: true, OldestFirst: true,
+				NameMayBeID: true}
 		},
 	},
 }

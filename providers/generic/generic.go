@@ -43,7 +43,7 @@ var Keys = entry.Keys{
 
 // Abilities are what a platform can that is described in full.
 var Abilities = wire.Abilities{
-	Labels: true, Filter: true, Template: true, PageSize: 100, NameMayBeID: true,
+	Labels: true, Filter: true, Template: true, Sizes: true, PageSize: 100, NameMayBeID: true,
 	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxSuspended,
 		reconcile.SandboxStopped, reconcile.SandboxFailed},
 	Lags:    "what the platform lacks or shows late",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/formula"
@@ -40,6 +41,7 @@ func (p *Provider) sandbox(item any, asOf time.Time) (reconcile.Sandbox, error) 
 		Endpoint: textOf(f.endpoint, env),
 		Error:    text.Clip(p.client.Redact(textOf(f.fault, env)), 500),
 		AsOf:     asOf,
+		Size:     reconcile.Size{CPU: amount(f.cpu, env), GPU: amount(f.gpu, env), MemoryGiB: amount(f.memory, env)},
 
 		CreatedAt: moment(f.created, env), UpdatedAt: moment(f.updated, env),
 		LastActivityAt: moment(f.active, env), ExpiresAt: moment(f.expires, env),
@@ -75,6 +77,15 @@ func textOf(x *formula.Expression, env map[string]any) string {
 		return text
 	}
 	return ""
+}
+
+// amount is a number that says how large something is; 0 for what says none.
+func amount(x *formula.Expression, env map[string]any) float64 {
+	n, err := strconv.ParseFloat(textOf(x, env), 64)
+	if err != nil || !(n > 0 && n < 1e9) { // also of what is no number at all
+		return 0
+	}
+	return n
 }
 
 func moment(x *formula.Expression, env map[string]any) time.Time {

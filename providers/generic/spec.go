@@ -59,7 +59,7 @@ type trial struct{ result, output, broken, hung, resting *formula.Expression }
 // fields are where a sandbox's are.
 type fields struct {
 	id, name, state, labels, template, region, fault, endpoint *formula.Expression
-	created, updated, active, expires                          *formula.Expression
+	created, updated, active, expires, cpu, memory, gpu        *formula.Expression
 }
 
 // stopping is the word of a description for what is on its way to be stopped.
@@ -226,6 +226,7 @@ func (c *compiler) sandbox() {
 		id: field("id", s.ID), name: field("name", s.Name), state: field("state", s.State),
 		labels: field("labels", s.Labels), template: field("template", s.Template), region: field("region", s.Region),
 		fault: field("error", s.Error), endpoint: field("endpoint", s.Endpoint),
+		cpu: field("cpu", s.CPU), memory: field("memory_gib", s.MemoryGiB), gpu: field("gpu", s.GPU),
 		created: field("created_at", s.CreatedAt), updated: field("updated_at", s.UpdatedAt),
 		active: field("last_activity_at", s.LastActivityAt), expires: field("expires_at", s.ExpiresAt),
 	}

@@ -310,11 +310,11 @@ func TestUsed(t *testing.T) {
 		want          reconcile.Resources
 		fails         bool
 	}{
-		"all is limited": {amounts{"975000000n", "1Mi"}, amounts{"1", "2Mi"}, reconcile.Resources{CPUPercent: 97.5, MemoryUsed: 1 << 20, MemoryTotal: 2 << 20}, false},
-		"half a core":    {amounts{"250m", "1Mi"}, amounts{"500m", ""}, reconcile.Resources{CPUPercent: 50}, false},
-		"no limit":       {amounts{"1", "1Mi"}, amounts{"", "2Mi"}, reconcile.Resources{}, true},
-		"a limit of 0":   {amounts{"1", "1Mi"}, amounts{"0", "2Mi"}, reconcile.Resources{}, true},
-		"no measurement": {amounts{"much", "1Mi"}, amounts{"1", "2Mi"}, reconcile.Resources{}, true},
+		"all is limited": {amounts{CPU: "975000000n", Memory: "1Mi"}, amounts{CPU: "1", Memory: "2Mi"}, reconcile.Resources{CPUPercent: 97.5, MemoryUsed: 1 << 20, MemoryTotal: 2 << 20}, false},
+		"half a core":    {amounts{CPU: "250m", Memory: "1Mi"}, amounts{CPU: "500m", Memory: ""}, reconcile.Resources{CPUPercent: 50}, false},
+		"no limit":       {amounts{CPU: "1", Memory: "1Mi"}, amounts{CPU: "", Memory: "2Mi"}, reconcile.Resources{}, true},
+		"a limit of 0":   {amounts{CPU: "1", Memory: "1Mi"}, amounts{CPU: "0", Memory: "2Mi"}, reconcile.Resources{}, true},
+		"no measurement": {amounts{CPU: "much", Memory: "1Mi"}, amounts{CPU: "1", Memory: "2Mi"}, reconcile.Resources{}, true},
 	} {
 		if got, err := used(test.usage, test.limits); got != test.want || (err != nil) != test.fails {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, test.want)

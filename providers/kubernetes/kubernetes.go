@@ -62,7 +62,7 @@ var Keys = entry.Keys{
 
 // Abilities are what the adapter can do with Pods.
 var Abilities = wire.Abilities{
-	Labels: true, Filter: true, Template: true, PageSize: pageSize,
+	Labels: true, Filter: true, Template: true, Sizes: true, PageSize: pageSize,
 	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxStopped,
 		reconcile.SandboxFailed},
 	CompareAndDelete: true, Refuses: true, Busy: true,
@@ -74,6 +74,7 @@ var Abilities = wire.Abilities{
 // Claims are what the adapter can do with the claims and sandboxes of agent-sandbox.
 func Claims() wire.Abilities {
 	can := Abilities
+	can.Sizes = false // a claim names no container
 	can.States = append(slices.Clone(can.States), reconcile.SandboxSuspended)
 	can.TemplateStates = []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing}
 	return can

@@ -140,6 +140,7 @@ type container struct {
 type amounts struct {
 	CPU    string `json:"cpu"`
 	Memory string `json:"memory"`
+	GPU    string `json:"nvidia.com/gpu"`
 }
 
 type actual struct {

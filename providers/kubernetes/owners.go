@@ -75,18 +75,27 @@ func (o *object) main(configured string) string {
 
 // template is what the sandbox was made from: a Pod's image, a claim's warm pool.
 func (o *object) template(k kind, configured string) string {
-	all := o.Spec.Containers
-	switch k.word {
-	case claims.word:
+	if k.word == claims.word {
 		return o.Spec.WarmPool.Name
-	case sandboxes.word:
-		all = o.Spec.PodTemplate.Spec.Containers
 	}
-	main := o.main(configured)
-	if c := one(all, func(c *container) bool { return c.Name == main || main == "" }); c != nil {
+	if c := o.box(k, configured); c != nil {
 		return c.Image
 	}
 	return ""
+}
+
+// box is the container that is the sandbox; nil where the object describes none.
+func (o *object) box(k kind, configured string) *container {
+	main := o.main(configured)
+	return one(o.containers(k), func(c *container) bool { return c.Name == main || main == "" })
+}
+
+// containers are those that the object describes.
+func (o *object) containers(k kind) []container {
+	if k.word == sandboxes.word {
+		return o.Spec.PodTemplate.Spec.Containers
+	}
+	return o.Spec.Containers
 }
 
 // changed is when the newest of its conditions changed.

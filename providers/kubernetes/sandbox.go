@@ -119,6 +119,7 @@ func (p *Provider) sandbox(k kind, o *object, asOf time.Time) reconcile.Sandbox 
 		State:     seen.state,
 		Template:  o.template(k, p.container),
 		Region:    cmp.Or(o.Spec.NodeName, o.Status.NodeName),
+		Size:      o.box(k, p.container).size(),
 		Labels:    o.Metadata.Labels,
 		CreatedAt: o.Metadata.CreationTimestamp.Time,
 		UpdatedAt: o.changed(),

@@ -9,6 +9,13 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
+// sized holds a sandbox against what the adapter says of sizes.
+func (l *lab) sized(s reconcile.Sandbox) {
+	if known := s.Size.CPU > 0 && s.Size.MemoryGiB > 0; known != l.Can.Sizes {
+		l.t.Errorf("the size of %s is %+v; the adapter's abilities say that it is told: %t", s.Ref, s.Size, l.Can.Sizes)
+	}
+}
+
 func (l *lab) gets() {
 	for _, state := range l.Can.States {
 		s := l.put("t1", simulated.Sandbox{State: state, Template: "base"})
@@ -17,6 +24,7 @@ func (l *lab) gets() {
 			got.Task != "t1" && l.Can.Labels {
 			l.t.Errorf("Get of one that is %s = %+v", state, got)
 		}
+		l.sized(got)
 	}
 	if _, err := l.Provider.Get(l.t.Context(), l.World.FreshID()); !errors.Is(err, reconcile.ErrNotFound) {
 		l.t.Errorf("Get of no sandbox = %v, want ErrNotFound", err)

@@ -49,7 +49,7 @@ var Keys = entry.Keys{
 
 // Abilities are what the adapter can do.
 var Abilities = wire.Abilities{
-	Labels: true, Template: true, PageSize: pageSize, NameMayBeID: true,
+	Labels: true, Template: true, Sizes: true, PageSize: pageSize, NameMayBeID: true,
 	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning},
 	Lags:   "shows what neither runs nor stops only when its state changed within a day",
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -24,6 +25,8 @@ type record struct {
 	Session   string            `json:"currentSessionId"`
 	Status    string            `json:"status"`
 	Region    string            `json:"region"`
+	CPU       wire.Amount       `json:"vcpus"`
+	Memory    wire.Amount       `json:"memory"` // MB
 	Image     string            `json:"image"`
 	Tags      map[string]string `json:"tags"`
 	CreatedAt stamp             `json:"createdAt"`
@@ -42,14 +45,16 @@ type page struct {
 
 // A session is one run of a record. It shows no tags.
 type session struct {
-	ID        string `json:"id"`
-	Name      string `json:"sourceSandboxName"`
-	Project   string `json:"projectId"`
-	Status    string `json:"status"`
-	Region    string `json:"region"`
-	CreatedAt stamp  `json:"createdAt"`
-	StartedAt stamp  `json:"startedAt"`
-	UpdatedAt stamp  `json:"updatedAt"`
+	ID        string      `json:"id"`
+	Name      string      `json:"sourceSandboxName"`
+	Project   string      `json:"projectId"`
+	Status    string      `json:"status"`
+	Region    string      `json:"region"`
+	CPU       wire.Amount `json:"vcpus"`
+	Memory    wire.Amount `json:"memory"` // MB
+	CreatedAt stamp       `json:"createdAt"`
+	StartedAt stamp       `json:"startedAt"`
+	UpdatedAt stamp       `json:"updatedAt"`
 }
 
 const (
@@ -119,6 +124,7 @@ func (p *Provider) sandbox(r *record, asOf time.Time) reconcile.Sandbox {
 		State:     p.state(r.Status, true),
 		Template:  r.Image,
 		Region:    r.Region,
+		Size:      wire.Size(r.CPU, 0, r.Memory/1024),
 		Labels:    r.Tags,
 		CreatedAt: r.ran(),
 		UpdatedAt: r.since().time(),
@@ -162,7 +168,7 @@ func (p *Provider) mark(s *reconcile.Sandbox) {
 // tags are its own only when it is the record's present one, or over.
 func (p *Provider) of(v *session, r *record, asOf time.Time) reconcile.Sandbox {
 	s := reconcile.Sandbox{Ref: reconcile.Ref{ID: v.ID}, Name: v.Name, Raw: v.Status, State: p.state(v.Status, false),
-		Region: v.Region, UpdatedAt: v.UpdatedAt.time(), AsOf: asOf}
+		Region: v.Region, Size: wire.Size(v.CPU, 0, v.Memory/1024), UpdatedAt: v.UpdatedAt.time(), AsOf: asOf}
 	switch {
 	case r == nil:
 	case r.Session == v.ID:

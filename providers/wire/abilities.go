@@ -11,6 +11,7 @@ type Abilities struct {
 	Labels      bool                     // labels, tags or metadata of each sandbox
 	Filter      bool                     // the provider is asked for our labels only
 	Template    bool                     // the template that a sandbox was made from
+	Sizes       bool                     // how large each sandbox is
 	States      []reconcile.SandboxState // told apart, besides unknown, deleting and ended
 	PageSize    int                      // of the largest page; 0: all sandboxes at once
 	OldestFirst bool                     // the order of creation over all pages; else another that is stable

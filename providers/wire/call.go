@@ -178,6 +178,7 @@ func (c *Client) learn(k Call, a Answer) {
 	if k.Inside {
 		return
 	}
+	c.leftover(a.Header)
 	if a.Status == http.StatusUnauthorized || c.dialect.Refused != nil && c.dialect.Refused(a) {
 		if c.circuit.refused(c.now()) {
 			c.log.Warn("credential refused", "next_try", c.now().Add(CircuitPause))

@@ -98,10 +98,8 @@ func (f *Base) CheckListing(ctx context.Context, read ReadPage, fixes Fixes) rec
 func LimitsLeft(h http.Header, prefixes ...string) reconcile.CheckResult {
 	var said []string
 	for name := range h {
-		for _, prefix := range prefixes {
-			if limiter, ok := strings.CutPrefix(name, http.CanonicalHeaderKey(prefix)); ok {
-				said = append(said, strings.ToLower(strings.TrimLeft(limiter+" ", "- "))+text.Clip(h.Get(name), 20)+" left")
-			}
+		if limiter, is := limiterOf(name, prefixes); is {
+			said = append(said, strings.TrimSpace(limiter+" "+text.Clip(h.Get(name), 20))+" left")
 		}
 	}
 	slices.Sort(said)

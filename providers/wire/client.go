@@ -45,6 +45,7 @@ type Client struct {
 	now      func() time.Time
 	log      *slog.Logger
 	tell     func(call, code string, took time.Duration) // hears of each call that was made
+	left     func(limiter string, calls float64)         // hears what limiters say is left
 }
 
 // A Dialect is what differs between vendors. Only URL is needed; a nil hook does what is
@@ -99,6 +100,7 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 		base: base, hosts: where, dialect: d.withDefaults(e),
 		redactor: spellings(slices.Concat(d.Secrets, []string{e.Token})),
 		agent:    o.Agent, timeout: e.Timeout, turn: o.Turn, now: o.Now, log: o.Log.With("provider", e.Name), tell: o.Heard,
+		left:  o.Left,
 		large: make(chan struct{}, largeAtOnce),
 		http: &http.Client{
 			Transport:     o.Transport,

@@ -82,8 +82,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Re
 		out.Evidence[i].Fact = text.Clip(out.Evidence[i].Fact, 1000)
 	}
 	if s.Task != nil && s.Task.Trace != "" {
-		out.Evidence = append(slices.Clip(out.Evidence),
-			reconcile.Evidence{Source: "tasks", At: s.Task.AsOf, Fact: "the trace of its work is " + s.Task.Trace})
+		out.Evidence = append(slices.Clip(out.Evidence), reconcile.TraceEvidence(s.Task))
 	}
 	f := reconcile.Finding{
 		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.Reason, 2000), Evidence: out.Evidence,

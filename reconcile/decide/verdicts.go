@@ -140,7 +140,7 @@ func price(v *view.View, out *reconcile.Verdict, b *reconcile.SeenSandbox) {
 	if !b.Here || !b.State.Exists() {
 		return
 	}
-	out.PerHour = v.P.Providers[b.Provider].PriceOf(b.Template, b.Region)
+	out.PerHour = v.P.Providers[b.Provider].PriceOf(b.Billed())
 	out.Cost = out.PerHour * max(v.Born(*b).Hours(), 0)
 }
 

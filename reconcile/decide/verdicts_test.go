@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -90,6 +91,21 @@ func TestVerdict(t *testing.T) {
 		Attempt: (&reconcile.Task{Attempts: 2, Sandbox: "s1"}).Attempt(), Enforced: true, Cost: 0.2, PerHour: 0.1}
 	if fmt.Sprintf("%+v", v) != fmt.Sprintf("%+v", want) {
 		t.Errorf("verdict = %+v\n   want = %+v", v, want)
+	}
+}
+
+// TestVerdictBySize: two leaks at one provider cost what sandboxes of their size do.
+func TestVerdictBySize(t *testing.T) {
+	w := worldtest.NewWorld(t, worldtest.Anchor, "price daytona cents=10; price daytona cents=40 cpu=4 gib=8",
+		"box daytona/a running created=2h cpu=4 gib=8; box daytona/b running created=2h cpu=2 gib=8; "+
+			"finding orphan sandbox:daytona/a first=10m last=2m sighted=2m sightings=3; "+
+			"finding orphan sandbox:daytona/b first=10m last=2m sighted=2m sightings=3")
+	got := map[string]float64{}
+	for _, v := range JudgeWorld(w).Verdicts {
+		got[v.Sandbox] = v.PerHour
+	}
+	if want := map[string]float64{"a": 0.4, "b": 0.1}; !maps.Equal(got, want) {
+		t.Errorf("the leaks cost %v an hour, want %v", got, want)
 	}
 }
 

@@ -241,7 +241,7 @@ func workerBy(exit int) reconcile.WorkerState {
 func (k *Reconciler) probe(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox, p reconcile.ProbePolicy,
 ) reconcile.ProbeResult {
 	began := time.Now()
-	within, end := k.spanOf(ctx, "probe", sb.Ref)
+	within, end := k.spanOfProbe(ctx, &sb)
 	result := k.effects().probe(within, ruling, sb, p)
 	end(nil, slog.String("outcome", string(result.Outcome)))
 	//guard:probe-cut-short harm

@@ -67,6 +67,34 @@ func (r *executor) traceOf(task string) string {
 	return ""
 }
 
+// spanOfProbe is the span of a probe, linked with the trace of the work that it looks at.
+func (k *Reconciler) spanOfProbe(ctx context.Context, sb *reconcile.Sandbox) (context.Context, End) {
+	if k.Span == nil {
+		return k.span(ctx, "")
+	}
+	return k.span(ctx, "probe", slog.String("provider", sb.Provider), slog.String("sandbox", sb.ID),
+		slog.String(reconcile.TraceKey, k.traceBehind(ctx, sb)))
+}
+
+// traceBehind is the trace that the row of a sandbox names. It is for who looks on alone: a row that cannot be read
+// delays no probe and fails none.
+func (k *Reconciler) traceBehind(ctx context.Context, sb *reconcile.Sandbox) string {
+	if !k.Policy.Tasks.Traces {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	read, by := k.Tasks.BySandbox, sb.Keys()
+	if sb.Task != "" {
+		read, by = k.Tasks.ByID, []string{sb.Task}
+	}
+	rows, err := read(ctx, by)
+	if err != nil || len(rows.Tasks) != 1 {
+		return ""
+	}
+	return rows.Tasks[0].Trace
+}
+
 // rowReason is what a row gets as its reason: with the trace of its own work, so that who reads the row finds it.
 func rowReason(a *reconcile.Action, t *reconcile.Task) string {
 	reason := a.Reason

@@ -249,6 +249,7 @@ func (l *entry) box() reconcile.Sandbox {
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
 	}
+	l.sized(&s.Size)
 	l.ago("created", providerNow, &s.CreatedAt)
 	if s.State == reconcile.SandboxFailed {
 		s.UpdatedAt = s.CreatedAt // as most providers tell; updated=never where one does not
@@ -256,6 +257,15 @@ func (l *entry) box() reconcile.Sandbox {
 	l.ago("updated", providerNow, &s.UpdatedAt)
 	l.ago("active", providerNow, &s.LastActivityAt)
 	return s
+}
+
+// sized sets cpu=4 gib=8 gpu=1.
+func (l *entry) sized(s *reconcile.Size) {
+	for key, to := range map[string]*float64{"cpu": &s.CPU, "gib": &s.MemoryGiB, "gpu": &s.GPU} {
+		n := 0
+		l.num(key, &n)
+		*to = float64(n)
+	}
 }
 
 func putListing(l *entry) {

@@ -33,11 +33,16 @@ func putSystemic(l *entry) {
 	l.w.P.Rules["systemic"] = r
 }
 
-// putPrice: price daytona cents=8 an hour.
+// putPrice: price daytona cents=8 an hour, or price daytona cents=32 cpu=4 gib=8 for those of a size.
 func putPrice(l *entry) {
 	p, cents := l.w.P.Providers[l.arg(0)], 0
 	l.num("cents", &cents)
-	p.PricePerHour = float64(cents) / 100
+	one := reconcile.Price{PerHour: float64(cents) / 100}
+	if l.sized(&one.Size); one.Size == (reconcile.Size{}) {
+		p.PricePerHour = one.PerHour
+	} else {
+		p.Prices = append(p.Prices, one)
+	}
 	l.w.P.Providers[l.arg(0)] = p
 }
 

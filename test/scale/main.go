@@ -20,6 +20,7 @@ type flags struct {
 	program, to, against   string
 	sizes                  []int
 	rounds, orphans, pages int
+	metrics                bool
 }
 
 func main() {
@@ -49,7 +50,10 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Print(t)
-	if f.to != "" {
+	if f.metrics && f.to != "" {
+		t, err = t.over(f.to)
+	}
+	if f.to != "" && err == nil {
 		err = t.write(f.to)
 	}
 	if f.against != "" {
@@ -67,6 +71,7 @@ func parse(args []string) (f flags, err error) {
 	set.IntVar(&f.rounds, "rounds", 2, "passes of each kind; the cheapest counts, for others use this machine too")
 	set.IntVar(&f.orphans, "orphans", 200, "orphans that are ended at 200 ms a call; 0: leave it out")
 	set.IntVar(&f.pages, "pages", 50, "pages of a listing at 80 ms a page; 0: leave it out")
+	set.BoolVar(&f.metrics, "metrics", false, "measure /metrics alone, and keep the other rows of the file")
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}
@@ -90,16 +95,22 @@ func measure(ctx context.Context, f flags) (*table, error) {
 	defer b.stop()
 	t := &table{}
 	for _, n := range f.sizes {
+		if f.metrics {
+			if err := b.scrapesAlone(ctx, t, n); err != nil {
+				return nil, fmt.Errorf("/metrics at %d: %w", n, err)
+			}
+			continue
+		}
 		if err := b.passes(ctx, t, n); err != nil {
 			return nil, fmt.Errorf("passes at %d: %w", n, err)
 		}
 	}
-	if f.pages > 0 {
+	if f.pages > 0 && !f.metrics {
 		if err := b.listing(ctx, t); err != nil {
 			return nil, fmt.Errorf("listing of %d pages: %w", f.pages, err)
 		}
 	}
-	if f.orphans > 0 {
+	if f.orphans > 0 && !f.metrics {
 		if err := b.acts(ctx, t); err != nil {
 			return nil, fmt.Errorf("%d orphans: %w", f.orphans, err)
 		}

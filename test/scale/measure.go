@@ -46,11 +46,11 @@ func (b *bench) passes(ctx context.Context, t *table, n int) error {
 		return fmt.Errorf("%d rows and %d sandboxes were read; the passes call %d and %d healthy", r.read.Rows,
 			r.read.Sandboxes, first.Healthy, r.healthy)
 	}
-	size := fmt.Sprintf("%s tasks × %s sandboxes", thousands(r.read.Rows), thousands(r.read.Sandboxes))
+	size := fleet(r.read.Rows, r.read.Sandboxes)
 	t.cost("full pass", size, r.full, r.bare)
 	t.cost("first pass", size, cost, r.bare)
 	t.cost("quick pass", size, r.quick, r.bare)
-	return nil
+	return b.scraped(ctx, t, w, size)
 }
 
 // A rounds is what several rounds came to: the cheapest of each.

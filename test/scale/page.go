@@ -39,13 +39,27 @@ func (t *table) million() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", work, each, few.with(whole))
 	}
-	return b.String()
+	return b.String() + t.scrape()
+}
+
+// scrape says what /metrics takes of the largest fleet that was measured; "" where none was.
+func (t *table) scrape() string {
+	_, bared := t.ends(scrapeBared)
+	_, weighs := t.ends(scrapeWeight)
+	if bared.pairs() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nA scrape of `/metrics` of %s takes %s and weighs %s;\nit may take %d ms and weigh %d kB. "+
+		"One bare count of these sandboxes by provider and state takes\n%s in the same database: the ratio is %.2f.\n",
+		bared.Size, bared.with(bared.Ours), weighs.with(weighs.Ours), scrapeTakes, scrapeWeighs,
+		bared.with(bared.Bare), bared.Ratio)
 }
 
 // works are what was measured of fleets.
 func (t *table) works() (out []string) {
 	for _, r := range t.Rows {
-		if few, _ := t.ends(r.Work); few == r && r.pairs() > 0 {
+		grows := r.Unit == "s" || r.Unit == "MB"
+		if few, _ := t.ends(r.Work); few == r && r.pairs() > 0 && grows {
 			out = append(out, r.Work)
 		}
 	}

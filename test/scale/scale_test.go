@@ -76,6 +76,34 @@ func TestMillion(t *testing.T) {
 	}
 }
 
+// TestBounds: what is above its bound is told, whatever it was before, and what is below it never.
+func TestBounds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bench.json")
+	scrape := func(took float64) *table {
+		m := &table{}
+		m.add(row{Work: scrapeBared, Size: "10 tasks × 10 sandboxes", Unit: "ms", Ours: took, Bare: 2})
+		m.add(row{Work: scrapeTime, Size: "10 tasks × 10 sandboxes", Unit: "ms", Ours: took, Bare: scrapeTakes, Bound: true})
+		m.add(row{Work: scrapeWeight, Size: "10 tasks × 10 sandboxes", Unit: "kB", Ours: 40, Bare: scrapeWeighs, Bound: true})
+		m.add(row{Work: "pass", Size: "10 tasks × 10 sandboxes", Unit: "s", Ours: 1, Bare: 1})
+		return m
+	}
+	if err := scrape(60).write(file); err != nil {
+		t.Fatal(err)
+	}
+	for took, want := range map[float64]string{10: "", 50: "", 51: "51.00 ms; it may be 50.00 ms"} {
+		if err := scrape(took).compare(file); (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v ms: %v, want %q", took, err, want)
+		}
+	}
+	now, err := scrape(7).over(file)
+	if err != nil || len(now.Rows) != 4 || now.Rows[1].Ours != 7 {
+		t.Errorf("in the place of the old rows: %v, %v", now, err)
+	}
+	if said := now.million(); !strings.Contains(said, "takes 7.00 ms and weighs 40.00 kB") || strings.Contains(said, "| /metrics") {
+		t.Errorf("the page says:\n%s", said)
+	}
+}
+
 func TestLeast(t *testing.T) {
 	got := least([]spent{{3, 9, 5}, {4, 8, 4}, {5, 10, 6}})
 	if got != (spent{3, 8, 4}) {

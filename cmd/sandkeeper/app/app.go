@@ -167,6 +167,7 @@ func (a *App) OpenProviders() error {
 func (a *App) OpenProvider(e providers.Entry) (reconcile.Provider, error) {
 	options := providers.Options{Log: a.Log, Agent: "sandkeeper/" + Version()}
 	options.Heard = func(call, code string, took time.Duration) { a.Local.Request(e.Name, call, code, took) }
+	options.Left = func(limiter string, calls float64) { a.Local.Left(e.Name, limiter, calls) }
 	if a.shared && e.Rate > 0 {
 		turn := ledger.NewRate(a.Pool, e.Name, e.Rate).Wait
 		options.Turn = func(ctx context.Context) error {

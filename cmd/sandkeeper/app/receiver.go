@@ -68,7 +68,7 @@ func (r Receiver) Tell(ctx context.Context, alarms []reconcile.Alarm) error {
 func (r Receiver) send(ctx context.Context, alarms []reconcile.Alarm) error {
 	sender, err := shoutrrr.CreateSender(r.URL.Reveal())
 	if err != nil {
-		return err
+		return fmt.Errorf("its address lacks something, see how shoutrrr writes it: %w", err)
 	}
 	sent := make(chan error, 1)
 	go func() {

@@ -622,6 +622,13 @@ var brokenProviders = map[string]brokenConfig{
 	"a price below nothing": {add: "    price_per_hour: -1\n", want: []string{
 		`c.yaml:10:21: providers[0].price_per_hour: "-1" is not a number of 0 or more; write it like 0.08`,
 	}},
+	"a price of nothing": {add: "    prices: [{per_hour: 1}]\n", want: []string{
+		"c.yaml:10:14: providers[0].prices[0]: names no template, region or size; name one of them, or use price_per_hour",
+	}},
+	"a price by a size that nobody tells": {replace: "    kind: daytona", with: "    kind: docker\n    prices: [{cpu: 4, per_hour: 1}]",
+		want: []string{
+			"c.yaml:7:14: providers[0].prices[0]: is for nothing: docker does not say how large a sandbox is; name a template or a region",
+		}},
 }
 
 var brokenRules = map[string]brokenConfig{

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -103,10 +104,19 @@ func (c *Config) checkAlerts(r *report) {
 	}
 	for i, p := range c.Providers {
 		for j, price := range p.Prices {
-			if key := fmt.Sprintf("providers[%d].prices[%d]", i, j); price.Template == "" && price.Region == "" {
-				r.fail(key, "names neither a template nor a region", "name one of them, or use price_per_hour")
-			}
+			price.check(r, fmt.Sprintf("providers[%d].prices[%d]", i, j), p.Kind)
 		}
+	}
+}
+
+// check is of one price of an entry of that kind.
+func (p PriceConfig) check(r *report, key, kind string) {
+	sized := p.size() != reconcile.Size{}
+	switch {
+	case p.Template == "" && p.Region == "" && !sized:
+		r.fail(key, "names no template, region or size", "name one of them, or use price_per_hour")
+	case sized && providers.Built(kind) && !providers.Sizes(kind):
+		r.fail(key, "is for nothing: "+kind+" does not say how large a sandbox is", "name a template or a region")
 	}
 }
 

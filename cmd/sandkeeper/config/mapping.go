@@ -90,6 +90,7 @@ func (c *Config) tasksPolicy() reconcile.TasksPolicy {
 		HasAssigned: mapped("assigned_at"),
 		HasUpdated:  mapped("updated_at"),
 		Tenants:     mapped("tenant"),
+		Traces:      mapped("trace"),
 		ErrorMapped: mapped("error"),
 		FailsRows:   m.Fail.Whole(),
 		Requeues:    m.Requeue.Whole(),

@@ -53,7 +53,7 @@ type ProviderConfig struct {
 	QuarantineFor time.Duration `yaml:"quarantine_for" min:"1m"`
 	// USD for one sandbox, for the cost of leaks.
 	PricePerHour float64 `yaml:"price_per_hour"`
-	// What sandboxes of a template, or in a region, cost instead; the first that fits counts.
+	// What sandboxes of a template, in a region or of a size cost instead; the first that fits counts.
 	Prices []PriceConfig `yaml:"prices"`
 	// The platform's HTTP API, for kind generic.
 	API providers.API `yaml:"api"`
@@ -62,20 +62,30 @@ type ProviderConfig struct {
 	Secrets map[string]Secret `yaml:",inline" json:"-"` // those of them that are credentials
 }
 
-// PriceConfig is what the sandboxes of a template, or in a region, cost.
+// PriceConfig is what the sandboxes of a template, in a region or of a size cost. What is not given is any.
 type PriceConfig struct {
 	// The template; any when not given.
 	Template string `yaml:"template"`
 	// The region; any when not given.
 	Region string `yaml:"region"`
+	// How many CPUs it has; any number when not given.
+	CPU float64 `yaml:"cpu"`
+	// Its memory; any when not given.
+	MemoryGiB float64 `yaml:"memory_gib"`
+	// How many GPUs it has; any number when not given.
+	GPU float64 `yaml:"gpu"`
 	// USD for one sandbox.
 	PerHour float64 `yaml:"per_hour" jsonschema:"required"`
+}
+
+func (p PriceConfig) size() reconcile.Size {
+	return reconcile.Size{CPU: p.CPU, GPU: p.GPU, MemoryGiB: p.MemoryGiB}
 }
 
 func (p ProviderConfig) prices() []reconcile.Price {
 	var out []reconcile.Price
 	for _, one := range p.Prices {
-		out = append(out, reconcile.Price{Template: one.Template, Region: one.Region, PerHour: one.PerHour})
+		out = append(out, reconcile.Price{Template: one.Template, Region: one.Region, Size: one.size(), PerHour: one.PerHour})
 	}
 	return out
 }

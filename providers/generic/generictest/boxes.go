@@ -31,6 +31,7 @@ func box(b simulated.Sandbox) map[string]any {
 	}
 	out := map[string]any{
 		"box_id": b.ID, "title": b.FormerName(), "phase": phase, "tags": b.Labels, "zone": b.Region, "temporary": b.Ephemeral,
+		"cpus": 2, "ram": 4,
 		"times": map[string]any{"born": b.CreatedAt.UnixMilli(), "changed": b.UpdatedAt.UTC().Format(time.RFC3339Nano),
 			"used": b.LastActivityAt.UTC().Format(time.RFC3339Nano)},
 		"image": map[string]any{"name": b.Template}, "why": nil,

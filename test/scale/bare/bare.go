@@ -5,6 +5,7 @@ package bare
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -69,20 +70,39 @@ func Pages(ctx context.Context, url string) (n int, err error) {
 	}
 }
 
+// Counts is the one query that anybody would write to show a fleet of the ledger: its sandboxes by provider and state.
+func Counts(ctx context.Context, db *pgx.Conn) error {
+	rows, err := db.Query(ctx, `
+		SELECT provider, state, count(*) FROM sandkeeper.sandboxes WHERE gone_at IS NULL GROUP BY provider, state`)
+	if err != nil {
+		return err
+	}
+	rows.Close()
+	return rows.Err()
+}
+
 // JSON reads what an address answers with.
 func JSON(ctx context.Context, url string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
+	text, err := Text(ctx, url)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(text, into)
+}
+
+// Text reads what an address answers with, which has to be a success.
+func Text(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s: %s", url, resp.Status)
+	}
+	return io.ReadAll(resp.Body)
 }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/test/scale/bare"
+)
+
+// What a scrape of /metrics may take and weigh, whatever the fleet, and how many of them are measured.
+const (
+	scrapeTakes  = 50  // ms
+	scrapeWeighs = 200 // kB
+	scrapes      = 31
+)
+
+// The works that are measured of it.
+const (
+	scrapeBared  = "/metrics, next to one bare count of the sandboxes"
+	scrapeTime   = "/metrics, of what a scrape may take"
+	scrapeWeight = "/metrics, of what it may weigh"
+)
+
+// scraped measures /metrics of a process that serves what passes have recorded of a fleet.
+func (b *bench) scraped(ctx context.Context, t *table, w *world, size string) error {
+	url, stop, err := b.serves(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	db, err := pgx.Connect(ctx, w.dsn)
+	if err != nil {
+		return err
+	}
+	defer db.Close(ctx)
+	var ours, bares []time.Duration
+	var text []byte
+	for range scrapes { // by turns
+		took, err := timed(func() (err error) { text, err = bare.Text(ctx, url+"/metrics"); return err })
+		if err != nil {
+			return err
+		}
+		counting, err := timed(func() error { return bare.Counts(ctx, db) })
+		if err != nil {
+			return err
+		}
+		ours, bares = append(ours, took), append(bares, counting)
+	}
+	took := median(ours)
+	t.add(row{Work: scrapeBared, Size: size, Unit: "ms", Ours: took, Bare: median(bares)})
+	t.add(row{Work: scrapeTime, Size: size, Unit: "ms", Ours: took, Bare: scrapeTakes,
+		Bound: true})
+	t.add(row{Work: scrapeWeight, Size: size, Unit: "kB", Ours: float64(len(text)) / 1000,
+		Bare: scrapeWeighs, Bound: true})
+	return nil
+}
+
+func timed(do func() error) (time.Duration, error) {
+	began := time.Now()
+	err := do()
+	return time.Since(began), err
+}
+
+// median is in ms.
+func median(all []time.Duration) float64 {
+	slices.Sort(all)
+	return all[len(all)/2].Seconds() * 1000
+}
+
+// serves starts the program's page of a world and waits until it answers.
+func (b *bench) serves(ctx context.Context, w *world) (url string, stop func(), err error) {
+	at, err := free(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := appendTo(w.config, fmt.Sprintf("web: {listen: %q}\n", at)); err != nil {
+		return "", nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	cmd := exec.CommandContext(ctx, b.program, "serve", "--config", w.config)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		cancel()
+		return "", nil, fmt.Errorf("serve: %w", err)
+	}
+	stop = func() { cancel(); _ = cmd.Wait() } // it is killed, and says so
+	for until := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		if _, err = bare.Text(ctx, "http://"+at+"/metrics"); err == nil {
+			return "http://" + at, stop, nil
+		}
+		if time.Now().After(until) {
+			stop()
+			return "", nil, fmt.Errorf("serve does not answer: %w", err)
+		}
+	}
+}
+
+// free is an address on which nobody listens.
+func free(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+func appendTo(file, text string) error {
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0) //nolint:gosec // a config that this program wrote
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// scrapesAlone fills a fleet and measures nothing of it but /metrics.
+func (b *bench) scrapesAlone(ctx context.Context, t *table, n int) error {
+	w, err := b.fill(ctx, n)
+	if err != nil {
+		return err
+	}
+	p, err := startProvider(ctx, "-dsn", w.dsn)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	if err := b.configure(w, p.url, 100_000); err != nil {
+		return err
+	}
+	first, _, err := b.once(ctx, w, "--migrate")
+	if err != nil {
+		return err
+	}
+	return b.scraped(ctx, t, w, fleet(first.Healthy, n))
+}
+
+func fleet(tasks, sandboxes int) string {
+	return fmt.Sprintf("%s tasks × %s sandboxes", thousands(tasks), thousands(sandboxes))
+}
