@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestPinImages: `make pin-images` writes the digest that the registry tells behind each image that has a tag, replaces
+// TestPinImages: `make pin-images` writes the digest that the registry tells behind each image that has a tag, in
+// Dockerfiles and in the compose file, replaces
 // an older one, and changes nothing when the registry knows no such image.
 func TestPinImages(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("5e", 32)
@@ -43,6 +44,11 @@ func TestPinImages(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("pinned: %v\n%s\nwant\n%s", err, got, want)
 		}
+	}
+	const own = "  image: ${OWN:-HOST/own:1.26}\n"
+	want := own + "  image: HOST/db:1.26@" + digest + "\n"
+	if got, err := pin(own + "  image: HOST/db:1.26\n"); err != nil || got != want {
+		t.Errorf("a compose file: %v\n%s\nwant\n%s", err, got, want)
 	}
 	if got, err := pin("FROM HOST/a:2\n"); err == nil || got != "FROM HOST/a:2\n" {
 		t.Errorf("an image that is not there: %v\n%s", err, got)
