@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -15,3 +16,8 @@ func (in *Incident) Blames(template string) bool {
 
 // CauseThen is the likely cause in the past tense, for when it is over.
 func (in *Incident) CauseThen() string { return blamed.ReplaceAllString(in.Cause, "$1 was ") }
+
+// BlamesAs reports whether the cause says that a template is in a state.
+func (in *Incident) BlamesAs(template string, state TemplateState) bool {
+	return strings.Contains(in.Cause, fmt.Sprintf("%q is %s", template, state))
+}

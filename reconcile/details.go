@@ -28,6 +28,30 @@ func RefusedDetail(words string, next time.Time) string {
 // Refused reports whether the provider refused it the last time.
 func (a *Action) Refused() bool { return strings.HasPrefix(a.Detail, refused) }
 
+// AdoptedDetail is the detail of a termination that was not asked for: the sandbox was on its way out when sandkeeper
+// was about to. It waits for the end all the same, and asks when that does not come.
+const AdoptedDetail = "is being deleted already, and sandkeeper had not asked for it"
+
+// Adopted reports whether somebody else had the sandbox terminated, and sandkeeper never asked.
+func (a *Action) Adopted() bool { return a.Detail == AdoptedDetail }
+
+// NotAskedAgain stands before the reason why what was accepted long ago is not asked for again.
+const NotAskedAgain = "not asked again: "
+
+// WaitsFor is what the action waits for, of what it says became of it.
+func (a *Action) WaitsFor() HeldBy {
+	if _, why, is := strings.Cut(a.Detail, NotAskedAgain); is {
+		return HeldByIn(why)
+	}
+	return HeldByIn(a.Detail)
+}
+
+// Unasked are the words by which terminating-stuck says that a sandbox goes without a request of ours.
+const Unasked = "sandkeeper did not ask for it"
+
+// IsUnasked reports whether a finding's reason says so.
+func IsUnasked(reason string) bool { return strings.Contains(reason, Unasked) }
+
 // WithdrawnBy is why a step that an operator took back is over.
 func WithdrawnBy(by Attribution) string { return takenBack + by.Author + ": " + by.Reason }
 

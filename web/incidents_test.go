@@ -50,6 +50,21 @@ func TestIncidentIsOver(t *testing.T) {
 	}
 }
 
+// TestIncidentOfAnotherCause: where its template is unusable in another way by now, the cause is what it was.
+func TestIncidentOfAnotherCause(t *testing.T) {
+	s := sceneOf(webtest.With(webtest.Incident(), func(o *reconcile.Overview) {
+		for i := range o.Templates {
+			if o.Templates[i].Name == "ai-agent-dev-heavy" {
+				o.Templates[i].State = reconcile.TemplateFailed
+			}
+		}
+	}))
+	got := s.findings.incident(&s.Incidents[0]).Cause
+	if !strings.Contains(got, "was inactive at daytona") || !strings.Contains(got, "It is failed by now, seen 2026-02-01") {
+		t.Errorf("cause = %q", got)
+	}
+}
+
 // TestIncidentHolds: who reads it knows whether it holds something, and how to let go.
 func TestIncidentHolds(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -69,8 +69,9 @@ func causeWords(o *reconcile.Overview, i *reconcile.Incident) string {
 		return ""
 	}
 	t, over := activeAgain(o, i)
+	now, other := anotherCause(o, i)
 	said := i.Cause
-	if over || !i.ClosedAt.IsZero() {
+	if over || other || !i.ClosedAt.IsZero() {
 		said = i.CauseThen()
 	}
 	words := text.Plain(said, mostHead) + " (likely cause)."
@@ -78,7 +79,21 @@ func causeWords(o *reconcile.Overview, i *reconcile.Incident) string {
 		words += fmt.Sprintf(" The failures were from %s to %s; it is active again, seen %s.",
 			text.Time(i.FirstSeen), text.Time(i.LastSeen), text.Time(t.LookedAt))
 	}
+	if other && i.ClosedAt.IsZero() {
+		words += fmt.Sprintf(" It is %s by now, seen %s.", now.State, text.Time(now.LookedAt))
+	}
 	return words
+}
+
+// anotherCause is the template that an incident blames, where it is unusable in another way by now.
+func anotherCause(o *reconcile.Overview, i *reconcile.Incident) (reconcile.TemplateSeen, bool) {
+	for _, t := range o.Templates {
+		same := i.BlamesAs(t.Name, t.State)
+		if t.Provider == i.Provider && i.Blames(t.Name) && unusable(t.State) && !same {
+			return t, true
+		}
+	}
+	return reconcile.TemplateSeen{}, false
 }
 
 // over reports whether the template that an incident blames is active again.
