@@ -65,7 +65,9 @@ func TestCheckOfTheWayToTheLedger(t *testing.T) {
 		CREATE FUNCTION nice() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
 		CREATE TRIGGER nice BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION nice();`
 	const reaches = granted + "GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s"
+	const owned = "; ALTER TABLE tasks OWNER TO pg_database_owner"
 	for name, c := range map[string]struct{ sql, grants, says, fix string }{
+		"a stranger's table, signed":    {ledger + owned, reaches, "whoever owns", "another login"},
 		"another database":              {"", granted, "does not reach", ""},
 		"another login":                 {ledger, granted, "does not reach", ""},
 		"one login for both, a trigger": {ledger, reaches, "by a trigger that our writes run: nice (function of ", "another login"},
@@ -76,6 +78,39 @@ func TestCheckOfTheWayToTheLedger(t *testing.T) {
 			for _, line := range w.open(mapping.Mapping{Preset: "omoios"}).Check(t.Context()) {
 				if line.What == "ledger" && (!line.OK || !strings.Contains(line.Said, c.says) || !strings.Contains(line.Fix, c.fix) ||
 					(c.fix == "") != (line.Fix == "")) {
+					t.Errorf("ledger: %+v", line)
+				}
+			}
+		})
+	}
+}
+
+// TestCheckRefusesOneLoginThatActs: one login for tasks and ledger is refused where rules write to a stranger's table and
+// nothing is signed. Where the login itself or a superuser owns the table, as on the first day, it is a warning.
+func TestCheckRefusesOneLoginThatActs(t *testing.T) {
+	const ledger = "CREATE SCHEMA sandkeeper; CREATE TABLE sandkeeper.actions (id text);"
+	const reaches = granted + "GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s;"
+	const stranger = "ALTER TABLE tasks OWNER TO pg_database_owner;"
+	for name, c := range map[string]struct {
+		sql, grants      string
+		unsigned, passes bool
+	}{
+		"a stranger's table":              {ledger + stranger, reaches, true, false},
+		"signed, or nothing is written":   {ledger + stranger, reaches, false, true},
+		"a superuser's":                   {ledger, reaches, true, true},
+		"its own":                         {ledger, reaches + "ALTER TABLE tasks OWNER TO %[1]s;", true, true},
+		"another login, for the ledger's": {ledger + stranger, granted, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, pgtest.OmoiOS+c.sql, mapping.Mapping{Preset: "omoios"})
+			w.pool = pgtest.AsRole(t, w.pool, c.grants)
+			tasks := w.open(mapping.Mapping{Preset: "omoios"})
+			if c.unsigned {
+				tasks.Unsigned()
+			}
+			for _, line := range tasks.Check(t.Context()) {
+				said := strings.Contains(line.Said, "owned by pg_database_owner")
+				if line.What == "ledger" && (line.OK != c.passes || said == c.passes) {
 					t.Errorf("ledger: %+v", line)
 				}
 			}
