@@ -113,7 +113,7 @@ head-to-head: ## compare with others in WORLDS (300) simulated worlds; writes do
 sim: ## simulate fresh seeds until PASSES (1000000) passes were made; what breaks is told with what plays it again; MILD=true: does not fail
 	@mkdir -p bin
 	@go test -c -o bin/simulation.test ./reconcile/run
-	@cd reconcile/run && { ../../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -fresh -on -mild=$(or $(MILD),false) \
+	@cd reconcile/run && { ../../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -fresh -on -told -mild=$(or $(MILD),false) \
 		-wide=$(or $(WIDE),true) -passes $(or $(PASSES),1000000) || echo FAILED; } | awk '$$0 == "FAILED" { bad = 1; next } $$0 != "PASS"; END { exit bad }'
 
 .PHONY: check
@@ -239,7 +239,7 @@ reproducible: ## build twice, in different places with different caches, and com
 	tools/reproducible.sh
 
 .PHONY: pin-images
-pin-images: ## pin the images of our Dockerfiles to the digests of their tags (needs the registries)
+pin-images: ## pin the images of our Dockerfiles and of the compose file to the digests of their tags (needs the registries)
 	tools/pin-images.sh
 
 .PHONY: sbom

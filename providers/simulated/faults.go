@@ -57,12 +57,14 @@ const (
 	CutPage        Effect = "cut page" // the page ends in the middle
 	Repeat         Effect = "repeat"   // pages overlap
 	LoseLabels     Effect = "lose labels"
+	Forge          Effect = "forge"     // the listing shows what Forges makes of each
 	Omit           Effect = "omit"      // the listing leaves out what Omits says; nil: every other one
 	SameCursor     Effect = "same page" // the cursor leads back
 )
 
 // A Fault is a scripted misbehaviour. The zero values of the first part match every call.
 type Fault struct {
+	Name   string // for people
 	On     Kind
 	ID     string          // only calls of this id
 	Match  func(Call) bool // only calls that it accepts
@@ -79,6 +81,7 @@ type Fault struct {
 	ContentType string        // "" means JSON
 	Header      map[string]string
 	Omits       func(Sandbox) bool
+	Forges      func(Sandbox) Sandbox
 }
 
 type scripted struct {

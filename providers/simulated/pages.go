@@ -34,6 +34,7 @@ func (w *World) Page(q Query, f Fault) (page []Sandbox, next string) {
 	if f.Effect == Repeat && from > 0 {
 		from = max(0, from-q.Limit/2) // the pages overlap
 	}
+	last := Sandbox{} // as it is
 	asOf := w.o.Steady().Add(-w.o.IndexLag - f.Lag)
 	for _, b := range w.order[from:] {
 		s, ok := b.at(asOf)
@@ -41,10 +42,14 @@ func (w *World) Page(q Query, f Fault) (page []Sandbox, next string) {
 			continue
 		}
 		if len(page) == q.Limit {
-			return page, cursor(page[len(page)-1])
+			return page, cursor(last)
 		}
-		if f.Effect == LoseLabels {
+		last = s
+		switch f.Effect {
+		case LoseLabels:
 			s.Labels = nil
+		case Forge:
+			s = f.Forges(s)
 		}
 		page = append(page, s)
 	}

@@ -18,6 +18,8 @@ func TestDuplicate(t *testing.T) {
 		"another task's row names the third, and nobody's the second": {
 			ids + one + "task t2 running started=1h sandbox=s3; box daytona/s2 running task=t1; box daytona/s3 running task=t1 key=s3",
 			"due", "sandbox=s2"},
+		"the one that the row names names another task": {
+			ids + "box daytona/s1 running task=z1 key=s1; box daytona/s2 running task=t1", "healthy", ""},
 		"the row names the other": {ids + "box daytona/s0 running task=t1; " + one, "due", "sandbox=s0"},
 		"two, and two are usual": {
 			"provider daytona id=yes; task t1 running started=1h sandbox=s1 sandboxes=2; " + one + "box daytona/s2 running task=t1", "healthy", ""},

@@ -17,12 +17,20 @@ func TestErrored(t *testing.T) {
 			"box daytona/s1 failed created=9h updated=never", "kept", "failed for 0s of 1m"},
 		"the ledger saw it failed since, its provider tells no time": {
 			"box daytona/s1 failed created=9h updated=never; knew box daytona/s1 failed since=1m", "due", "failed for 1m"},
-		"its provider's own word":     {"box daytona/s1 failed raw=build_failed", "due", "is in state build_failed"},
-		"running":                     {"box daytona/s1 running", "healthy", ""},
-		"stopped":                     {"box daytona/s1 stopped", "healthy", ""},
-		"nobody knows its state":      {"box daytona/s1 unknown raw=error?", "healthy", ""},
-		"not ours":                    {"box daytona/s1 failed owned=no", "healthy", ""},
-		"of a live task":              {"box daytona/s1 failed task=t1; task t1 running started=1h", "due", ""},
+		"its provider's own word": {"box daytona/s1 failed raw=build_failed", "due", "is in state build_failed"},
+		"running":                 {"box daytona/s1 running", "healthy", ""},
+		"stopped":                 {"box daytona/s1 stopped", "healthy", ""},
+		"nobody knows its state":  {"box daytona/s1 unknown raw=error?", "healthy", ""},
+		"not ours":                {"box daytona/s1 failed owned=no", "healthy", ""},
+		"of a live task":          {"box daytona/s1 failed task=t1; task t1 running started=1h", "due", ""},
+		"of a task whose worker speaks": {
+			"box daytona/s1 failed task=t1 key=s1; task t1 running started=1h ev.heartbeat=1s sandbox=s1", "kept", "its worker was last seen"},
+		"of a task whose worker speaks, in another one that its row names": {
+			"box daytona/s1 failed task=t1 key=s1; box daytona/s2 running task=t1 key=s2; " +
+				"task t1 running started=1h ev.heartbeat=1s sandbox=s2", "due", "sandbox=s1"},
+		"of a task whose worker speaks, and two entries may show the two": {
+			"provider twin id=yes; box daytona/s1 failed task=t1 key=s1; box twin/s2 running task=t1 key=s2 name=s1; " +
+				"task t1 running started=1h ev.heartbeat=1s sandbox=s2", "kept", "its worker was last seen"},
 		"of a finished task":          {"box daytona/s1 failed task=t1; row t1 completed", "due", ""},
 		"of a task out of where":      {"box daytona/s1 failed task=t1; row t1 running", "held", "outside `where`"},
 		"of a task not known":         {"box daytona/s1 failed task=t9", "due", ""},

@@ -123,6 +123,13 @@ func TestSandboxMissing(t *testing.T) {
 			seen + "task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
 			"look daytona/s1 gone; find t1 none; knew box daytona/s2 running task=t0 name=n; box daytona/s2 running name=n",
 			"seen", "the next listing tells"},
+		"gone, and a later one of its name is listed for the first time, as another's": {"provider daytona id=yes nameslast=yes; " +
+			seen + "task t0 running started=1h sandbox=s0; knew box daytona/s0 running task=t0 name=n; box daytona/s0 running key=s0 name=n; " +
+			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
+			"look daytona/s1 gone; find t1 none; box daytona/s2 running name=n", "seen", "the next listing tells"},
+		"never started, and what went on with a name of it is gone": {"provider daytona id=yes nameslast=yes label=no named=yes; " +
+			seen + "task t1 assigned updated=5m; knew task t1 assigned since=5m; " +
+			"knew box daytona/s2 running task=t1 first=4m name=n; look daytona/s2 gone", "healthy", ""},
 		"never started and never had one": {
 			"task t1 assigned updated=1h; find t1 none", "healthy", ""},
 		"never started, but its row names one, and the ledger saw it": {

@@ -26,6 +26,12 @@ func TestStopIgnored(t *testing.T) {
 			"box daytona/s1 running task=t1 lasting=yes created=10s; row t1 stopped updated=5s", "due", ""},
 		"a sandbox that is younger than the stop, where names do not last": {
 			"box daytona/s1 running task=t1 created=10s; row t1 stopped updated=1h", "due", ""},
+		"a sandbox that is younger than the stop, which only a name links": {
+			"provider daytona named=yes label=no; box daytona/s1 running key=n1 created=9m59s; row t1 stopped updated=1h sandbox=n1", "kept",
+			"session of its sandbox began 9m59s ago, and has until 10m"},
+		"the same, by its id": {
+			"provider daytona named=yes label=no id=yes; box daytona/s1 running key=s1 created=10s; " +
+				"row t1 stopped updated=1h sandbox=s1", "due", ""},
 		"failed":    {box + "row t1 failed updated=1h", "healthy", ""},
 		"completed": {box + "row t1 completed updated=1h", "healthy", ""},
 		"live":      {box + "task t1 running updated=1h", "healthy", ""},

@@ -24,10 +24,13 @@ func TestTerminatingStuck(t *testing.T) {
 		"being deleted, not by us":        {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h", "report", "is deleting for 2m, and sandkeeper did not ask for it"},
 		"being deleted for less":          {"box daytona/s1 deleting task=t1 updated=1m59s; row t1 failed updated=1h", "healthy", ""},
 		"as the ledger saw":               {"box daytona/s1 deleting task=t1 updated=1s; knew box daytona/s1 deleting since=2m; row t1 failed updated=1h", "report", ""},
-		"somebody else's":                 {"box daytona/s1 deleting owned=no updated=1h", "healthy", ""},
-		"of an orphan":                    {"box daytona/s1 running; action a1 orphan sandbox:daytona/s1 terminate box=daytona/s1 outcome=accepted claimed=1m asked=2m", "report", ""},
-		"the longest of two":              {box + "box daytona/s0 deleting task=t1 updated=3m; " + asked + "asked=30s first=9m", "report", "sandbox=s1"},
-		"a listing that was cut":          {box + asked + "asked=2m; listing daytona missing=eu", "held", "listing-untrusted"},
+		"listed again, and its end was confirmed": {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h; " +
+			"knew box daytona/s1 deleting since=2m ours=yes", "report",
+			"is listed as deleting, for 2m, and daytona confirmed its termination, which sandkeeper asked for"},
+		"somebody else's":        {"box daytona/s1 deleting owned=no updated=1h", "healthy", ""},
+		"of an orphan":           {"box daytona/s1 running; action a1 orphan sandbox:daytona/s1 terminate box=daytona/s1 outcome=accepted claimed=1m asked=2m", "report", ""},
+		"the longest of two":     {box + "box daytona/s0 deleting task=t1 updated=3m; " + asked + "asked=30s first=9m", "report", "sandbox=s1"},
+		"a listing that was cut": {box + asked + "asked=2m; listing daytona missing=eu", "held", "listing-untrusted"},
 		"a class with more time": {
 			"rule terminating-stuck when.region=eu then=1h; " + box + asked + "asked=59m", "healthy", ""},
 	})

@@ -19,7 +19,7 @@ func over(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	}
 	switch a.Step {
 	case reconcile.StepTerminate:
-		return goneBefore(&f.Lookup)
+		return goneBefore(a, &f.Lookup)
 	case reconcile.StepQuarantine:
 		return stoppedBefore(a, &f.Lookup)
 	case reconcile.StepResume:
@@ -34,12 +34,15 @@ func over(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-func goneBefore(look *reconcile.Lookup) Ruling {
+func goneBefore(a *reconcile.Action, look *reconcile.Lookup) Ruling {
 	switch {
 	//guard:underway-gone lost
 	case look.Gone, look.Sandbox.State == reconcile.SandboxEnded:
 		return Ruling{Outcome: reconcile.OutcomeConfirmed, Why: "gone when looked at again"}
-	// A sandbox on its way out is not ended once more.
+	// A sandbox on its way out is not ended once more. An attempt of a process that died may have asked for it.
+	//guard:underway-adopted lost
+	case look.Sandbox.State == reconcile.SandboxDeleting && a.Attempts <= 1 && a.ActedAt.IsZero() && a.FirstActed.IsZero():
+		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: reconcile.AdoptedDetail}
 	case look.Sandbox.State == reconcile.SandboxDeleting:
 		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: "is being deleted already"}
 	}

@@ -20,7 +20,7 @@ func duplicate(v *view.View, s *reconcile.Subject) Result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:duplicate-alive harm
-		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.IsLeft(b) && !v.S.Lookups[b.Ref].Gone {
+		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.IsLeft(b) && !v.S.Lookups[b.Ref].Gone && !namesOther(s, b) {
 			live = append(live, b)
 		}
 	}
@@ -66,6 +66,13 @@ func duplicate(v *view.View, s *reconcile.Subject) Result {
 		out.Evidence = append(out.Evidence, boxSeenAs(b))
 	}
 	return out
+}
+
+// namesOther reports whether the sandbox's own link names another task, whatever the row holds: the second look takes
+// it for none of this task's, and what is planned against that would be withdrawn in each pass.
+func namesOther(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	//guard:duplicate-names-other live
+	return b.Task != "" && b.Task != s.Task.ID
 }
 
 // shownAgain is one that was gone and that a listing shows again, without a look of this pass: a listing of long ago

@@ -24,7 +24,7 @@ func errored(v *view.View, s *reconcile.Subject) Result {
 		}
 		if s.Task != nil && s.LinkState == reconcile.LinkLive {
 			//guard:errored-alive harm
-			if sign, alive := v.Alive(s.Task); alive {
+			if sign, alive := v.Alive(s.Task); alive && !worksElsewhere(v, s, b) {
 				return Result{Suspect: fmt.Sprintf("%s for %s, but its worker was last seen %s ago",
 					b.Raw, text.Duration(age), text.Duration(sign))}
 			}
@@ -46,4 +46,18 @@ func errored(v *view.View, s *reconcile.Subject) Result {
 		}
 	}
 	return healthyResult("no sandbox of it is in a failed state")
+}
+
+// worksElsewhere reports whether the row names another sandbox that runs, and not the one that failed: who is heard
+// works in that one, and says nothing of this.
+func worksElsewhere(v *view.View, s *reconcile.Subject, failed *reconcile.SeenSandbox) bool {
+	t := s.Task
+	if failed.CalledBy(t.Sandbox) {
+		return false
+	}
+	//guard:errored-elsewhere live
+	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		runs := b.Here && b.Owned && b.State == reconcile.SandboxRunning && b.CalledBy(t.Sandbox)
+		return runs && !v.Elsewhere(t, &b.Sandbox) && !v.Shared(&b.Sandbox, &failed.Sandbox)
+	})
 }

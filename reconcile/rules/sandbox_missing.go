@@ -146,9 +146,14 @@ func lostFor(v *view.View, s *reconcile.Subject) time.Duration {
 
 // atItsTime reports whether the sandbox is that of an attempt that has not begun yet: the row names it. One
 // that a label alone gives to the task may be of the attempt before, or anybody's: that none has begun is for
-// assigned-stale then. Where links are no labels, a word of the platform is behind each of them.
+// assigned-stale then. Where links are no labels, a word of the platform is behind each of them, but for what only
+// goes on with a name: names come again, and another task may have that one by now.
 func atItsTime(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	byLabel := v.P.Providers[b.Provider].LinkTask
+	p := v.P.Providers[b.Provider]
+	//guard:missing-guessed harm
+	if p.NamesLast && p.SandboxIsID && !v.Vouched(s, b) {
+		return false
+	}
 	//guard:missing-earlier harm
-	return v.Vouched(s, b) || !byLabel && (!s.Known || !v.Earlier(s, b))
+	return v.Vouched(s, b) || !p.LinkTask && (!s.Known || !v.Earlier(s, b))
 }

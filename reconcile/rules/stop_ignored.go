@@ -20,7 +20,7 @@ func stopIgnored(v *view.View, s *reconcile.Subject) Result {
 	after := After(v, "stop-ignored", s)
 	age, by := v.StateAge(s)
 	//guard:stop-resumed harm
-	if born := v.Born(*b); b.StableName && !b.CreatedAt.IsZero() && born < age {
+	if born := v.Born(*b); mayBeLaters(v, b) && !b.CreatedAt.IsZero() && born < age {
 		if grace := max(after, After(v, "finished-lingering", s)); born < grace {
 			return Result{Suspect: fmt.Sprintf("stopped %s ago; "+
 				"the present session of its sandbox began %s ago, and has until %s",
@@ -51,6 +51,13 @@ func stopIgnored(v *view.View, s *reconcile.Subject) Result {
 	}
 }
 
+// mayBeLaters reports whether a sandbox that was made after the stop may be a later task's, whose row does not say so
+// yet: only a name links it, and names come again.
+func mayBeLaters(v *view.View, b *reconcile.SeenSandbox) bool {
+	//guard:stop-name-again harm
+	return b.StableName || b.Task == "" && !v.P.Providers[b.Provider].SandboxIsID
+}
+
 // remaining is the sandbox of an ended task that has to go next. One that nobody may end
 // now, because its terminate is open, its state is not known or nothing proves that it is ours, stands
 // behind the others and starves none of them.
@@ -66,7 +73,7 @@ func remaining(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 			continue
 		}
 		//guard:remaining-starves live
-		if b.State != reconcile.SandboxUnknown && b.Unproven == "" && !v.Ending[b.Ref] {
+		if b.Owned && b.State != reconcile.SandboxUnknown && b.Unproven == "" && !v.Ending[b.Ref] {
 			return b
 		}
 		if behind == nil {

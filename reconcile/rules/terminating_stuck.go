@@ -52,9 +52,14 @@ func leaving(v *view.View, b *reconcile.SeenSandbox) time.Duration {
 
 func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, age time.Duration) Result {
 	a := v.Asked[b.Ref]
-	reason := fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper did not ask for it", b.ID, b.Raw, text.Duration(age))
+	reason := fmt.Sprintf("sandbox %s is %s for %s, and %s", b.ID, b.Raw, text.Duration(age), reconcile.Unasked)
 	evidence := []reconcile.Evidence{boxSeenAs(b)}
-	if a != nil {
+	switch {
+	//guard:terminating-ours lost
+	case a == nil && b.Seen.GoneByUs:
+		reason = fmt.Sprintf("sandbox %s is listed as %s, for %s, and %s confirmed its termination, which sandkeeper asked for",
+			b.ID, b.Raw, text.Duration(age), b.Provider)
+	case a != nil:
 		reason = fmt.Sprintf("sandbox %s was to be terminated %s ago, %s accepted it, and it is still %s",
 			b.ID, text.Duration(age), b.Provider, b.Raw)
 		evidence = append(evidence, reconcile.Evidence{Source: "ledger", At: a.LastActed(), Fact: fmt.Sprintf(

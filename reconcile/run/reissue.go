@@ -16,7 +16,7 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 	age := text.Duration(r.now.Sub(a.ActedAt))
 	a.Detail = fmt.Sprintf("accepted %s ago and still %s", age, stepUndone(a.Step))
 	if holds := r.heldNow(&a, controls); len(holds) > 0 { // nothing has to be looked at
-		a.Detail += ", not asked again: " + holds.String()
+		a.Detail += ", " + reconcile.NotAskedAgain + holds.String()
 		return a
 	}
 	f := r.gatherReissue(ctx, &a)
@@ -32,7 +32,7 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 	case ruling.Outcome.Closed():
 		return r.instead(a, ruling)
 	default:
-		a.Detail += ", not asked again: " + text.Clip(ruling.Why, 500)
+		a.Detail += ", " + reconcile.NotAskedAgain + text.Clip(ruling.Why, 500)
 	}
 	return a
 }

@@ -193,7 +193,7 @@ func whatBroke(found []history.Violation) string {
 func one(t *testing.T, s history.Script) {
 	t.Helper()
 	if *traceFlag {
-		replay(t, s)
+		replay(t, s, *toldFlag)
 		return
 	}
 	if r := simtest.Run(t, &s, simtest.Options{Told: *toldFlag}); r.Err != nil || len(r.Violations) > 0 {
@@ -202,9 +202,9 @@ func one(t *testing.T, s history.Script) {
 }
 
 // replay plays one history and says all that it says.
-func replay(t *testing.T, s history.Script) {
+func replay(t *testing.T, s history.Script, told bool) {
 	t.Helper()
-	r := simtest.Run(t, &s, simtest.Options{Trace: *traceFlag, Told: *toldFlag})
+	r := simtest.Run(t, &s, simtest.Options{Trace: *traceFlag, Told: told})
 	if *traceFlag {
 		t.Logf("%s\n%s", &s, strings.Join(r.Trace, "\n"))
 	}
@@ -233,7 +233,7 @@ func TestHistories(t *testing.T) {
 			if len(s.About) == 0 {
 				t.Error("it does not say what it is about")
 			}
-			replay(t, *s)
+			replay(t, *s, true)
 		})
 	}
 }

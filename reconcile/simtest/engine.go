@@ -35,6 +35,7 @@ type place interface {
 	Taken(provider string) bool
 	Evils(task string, sandbox reconcile.Ref) bool
 	Alone() bool
+	Answers(ref reconcile.Ref) bool
 	Nobodys(ref reconcile.Ref) bool
 	Ageless(ref reconcile.Ref) bool
 	Tell(on bool)

@@ -194,11 +194,11 @@ func (e *engine) evils(a *reconcile.Action) bool {
 }
 
 // alone reports whether a step waits, for ever, for something to compare its sandbox with: its
-// provider has no other that runs.
+// provider has no other that runs, is proven ours, and could answer.
 func (e *engine) alone(r *run.Result, s *decide.PlannedStep) bool {
 	at := slices.IndexFunc(s.HeldBy, func(h reconcile.Held) bool {
 		_, provider := reconcile.SourceParts(h.What)
-		return h == reconcile.HeldUnwitnessed(provider)
+		return h == reconcile.HeldUnwitnessed(provider) || h == reconcile.HeldFrozen(reconcile.ProbesOf(provider))
 	})
 	if at < 0 {
 		return false
@@ -208,7 +208,8 @@ func (e *engine) alone(r *run.Result, s *decide.PlannedStep) bool {
 		subject := r.Judged.Decisions[i].Subject
 		for _, b := range subject.Boxes {
 			own := b.ID == s.Sandbox || s.Sandbox == "" && subject.ID == s.Subject // the write of a row names none
-			if b.Here && b.State == reconcile.SandboxRunning && b.Provider == provider && !own && !e.place.Evils("", b.Ref) {
+			runs := b.Here && b.State == reconcile.SandboxRunning && b.Provider == provider && b.Unproven == ""
+			if runs && !own && e.place.Answers(b.Ref) {
 				return false
 			}
 		}
@@ -248,7 +249,7 @@ func byConfig(held reconcile.HeldBy) bool {
 // leftOpen reports whether an action is for a person: its sandbox was given to somebody else while
 // it went, or its quarantine ends while nobody lives who could prove that link and rows are whole.
 func (e *engine) leftOpen(a *reconcile.Action) bool {
-	held := reconcile.HeldByIn(a.Detail)
+	held := a.WaitsFor()
 	if _, shared := held.Of(reconcile.HeldNotExclusive); shared {
 		return e.place.Taken(a.Provider)
 	}

@@ -43,7 +43,7 @@ func rowAge(m *reconcile.Memory, t *reconcile.Task) time.Duration {
 		age = max(age, m.Now.Sub(reconcile.Latest(seen.FirstSeen, m.WatchSince)))
 	}
 	//guard:row-backdated P1
-	if at, watched := m.Unseen(t.ID); watched && (known || t.State.Live()) {
+	if at, watched := m.Unseen(t.ID); watched && !m.LastFull.IsZero() && (known || t.State.Live()) {
 		age = min(age, m.Now.Sub(at))
 	}
 	return age

@@ -50,15 +50,20 @@ func (v *places) MayGoOn(b *reconcile.SeenSandbox) bool {
 	return b.Seen.GoneAt.IsZero() || listed.Sub(b.Seen.GoneAt) < indexLag || v.heirShown(b)
 }
 
-// heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id.
+// heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id. Where
+// tasks share a name it may stand with another of them, and one that this very pass lists is in no ledger yet.
 func (v *places) heirShown(b *reconcile.SeenSandbox) bool {
-	held := func(ref reconcile.Ref) bool {
-		return slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
+	heir := func(ref reconcile.Ref, name string) bool {
+		return ref != b.Ref && ref.Provider == b.Provider && name == b.Seen.Name &&
+			!slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
 	}
 	for ref, seen := range v.S.Memory.Sandboxes {
-		if ref != b.Ref && ref.Provider == b.Provider && seen.Name == b.Seen.Name && seen.GoneAt.IsZero() && !held(ref) {
+		if seen.GoneAt.IsZero() && heir(ref, seen.Name) {
 			return true
 		}
 	}
-	return false
+	//guard:heir-listed harm
+	return slices.ContainsFunc(v.S.Sandboxes, func(sb reconcile.Sandbox) bool {
+		return sb.State.Exists() && sb.Name != "" && heir(sb.Ref, sb.Name)
+	})
 }

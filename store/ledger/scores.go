@@ -5,6 +5,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
@@ -12,8 +13,8 @@ import (
 func scoreReadings(f *protocol.Facts, now time.Time) []reading {
 	from := now.Add(-protocol.Window)
 	return []reading{
-		each("score_actions", pgx.StrictNamedArgs{"from": from, "overdue": now.Add(-protocol.MostOverdue)},
-			scanTerminate, func(t protocol.Terminate) { f.Ends = append(f.Ends, t) }),
+		each("score_actions", pgx.StrictNamedArgs{"from": from, "overdue": now.Add(-protocol.MostOverdue),
+			"adopted": reconcile.AdoptedDetail}, scanTerminate, func(t protocol.Terminate) { f.Ends = append(f.Ends, t) }),
 		each("score_verdicts", pgx.StrictNamedArgs{"from": from, "soon_us": protocol.FastSeen.Microseconds()},
 			scanRuleVerdicts, func(v protocol.RuleVerdicts) { f.Verdicts = append(f.Verdicts, v) }),
 		each("score_hours", pgx.StrictNamedArgs{"from_hour": protocol.Overlaps(from)},

@@ -50,7 +50,7 @@ func begun(a reconcile.Action, from, now time.Time) bool {
 		return asked && !a.FirstActed.After(now.Add(-protocol.MostOverdue))
 	}
 	failed := a.Outcome == reconcile.OutcomeFailed
-	return a.ClosedAt.After(from) && (failed || a.Outcome == reconcile.OutcomeConfirmed && asked)
+	return a.ClosedAt.After(from) && (failed || a.Outcome == reconcile.OutcomeConfirmed && asked && !a.Adopted())
 }
 
 // Report reads what each rule came to since so long ago, by rule.
@@ -162,12 +162,16 @@ func seenFrom(f *reconcile.FindingSeen) time.Time {
 func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool) {
 	for _, a := range g.actions {
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
-			a.Outcome == reconcile.OutcomeAccepted
+			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() ||
+			!a.Outcome.Closed() && a.Attempts > 0 // and nobody knows what came of it
 		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider
 		// An attempt of a process that died may have ended it as well.
 		tried := a.Step != reconcile.StepTerminate || !a.FirstActed.IsZero() || a.Attempts > 1
 		over := !a.ClosedAt.IsZero() && reconcile.Latest(a.PlannedAt, a.ActedAt, a.ClosedAt).Before(seenFrom(f))
-		if !done || !same || !tried || a.PlannedAt.After(f.ResolvedAt) || over {
+		// What was to go goes because of that, however long its provider still lists it.
+		over = over && !(f.Rule == protocol.RuleGoing && a.Step == reconcile.StepTerminate)
+		setBack := f.ResolvedAt.Before(f.OpenedAt) // the ledger's clock was: it tells no order
+		if !done || !same || !tried || a.Adopted() || a.PlannedAt.After(f.ResolvedAt) && !setBack || over {
 			continue
 		}
 		switch {

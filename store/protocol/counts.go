@@ -12,7 +12,7 @@ import (
 // where the stop or the deadline that the sandbox outlived is known, from that as well.
 func Gone(a reconcile.Action) []reconcile.Counter {
 	counts := append(repaired(a), leaked(a)...)
-	if !EndsSandbox(a) || a.FirstActed.IsZero() {
+	if !EndedByUs(a) {
 		return counts
 	}
 	counts = append(counts, histogram(a, "gone_seconds", a.ClosedAt.Sub(a.FirstActed))...)

@@ -10,6 +10,9 @@ import (
 // MostExamples is how many false positives of a rule a report shows.
 const MostExamples = 3
 
+// RuleGoing is the rule that finds what was to go and is still listed.
+const RuleGoing = "terminating-stuck"
+
 // Reports collects what each rule came to.
 type Reports map[string]*reconcile.RuleReport
 

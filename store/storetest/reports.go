@@ -105,6 +105,30 @@ var reports = map[string]func(*bench){
 		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
 		b.equal("by itself, by a rule, by an operator", []int{got.Resolved, got.ByRule, got.ByOperator}, []int{2, 2, 1})
 	},
+	"what was ended before, and was listed for longer, did not go by itself": func(b *bench) {
+		stuck, by := at("daytona", "terminating-stuck", "sb-1"), at("daytona", "terminating-stuck", "sb-2")
+		end := ending("t", 0, "sb-1")
+		end.ID = "t"
+		b.plan(end)
+		b.settled("t", reconcile.OutcomeConfirmed)
+		b.clock.move(time.Minute)
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{stuck, by}})
+		b.clock.move(time.Minute)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{stuck.Key(), by.Key()}})
+		r := b.report(time.Hour)
+		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "terminating-stuck" })]
+		b.equal("by itself, by a rule", []int{got.Resolved, got.ByRule}, []int{1, 1})
+	},
+	"where the ledger's clock was set back since, nothing of ours is called over by itself": func(b *bench) {
+		f, a := found("looping", "a"), failing("a")
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{f}, Actions: []reconcile.Action{a}})
+		b.settled("a", reconcile.OutcomeDone)
+		b.clock.move(-time.Minute)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{f.Key()}})
+		r := b.report(time.Hour)
+		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "looping" })]
+		b.equal("by itself, by a rule", []int{got.Resolved, got.ByRule}, []int{0, 1})
+	},
 	"a step that its pass planned a moment before the record opened the finding is not forgotten": func(b *bench) {
 		f, a := found("errored", "a"), failing("a")
 		f.FirstSeen, a.Rule, a.PlannedAt = noon.Add(-time.Second), "errored", noon.Add(-time.Second)

@@ -66,4 +66,32 @@ func (d *draw) adversary() {
 			m.at(at, "evil %s %s %s", id, what, m.task())
 		}
 	}
+	d.forgers()
+	d.liars()
+}
+
+// forgers write rows and events about others, and labels that nothing can hold.
+func (d *draw) forgers() {
+	m := d.more
+	for i := range m.IntN(4) {
+		id, at := fmt.Sprintf("x%d", 20+i), m.soon()
+		m.at(at, "task %s running age=%s sandbox=%s", id, m.one("2m", "1h"), m.one("no", "yes"))
+		at += m.between(time.Second, 2*time.Minute)
+		m.at(at, "evil %s %s %s", id, m.one("older", "name", "take", "nul", "beat-for", "finish-for", "plant"), m.task())
+	}
+}
+
+// liars are providers whose listing and clock lie on purpose. Who blames one tenant alone has none.
+func (d *draw) liars() {
+	m := d.more
+	if slices.Equal(d.picked, []string{"quiet"}) {
+		return
+	}
+	m.times(0, 2, func() {
+		m.at(m.soon(), "fault %s list %s", m.cloud(), m.one("lie-failed for 6m", "lie-failed count 1", "lie-old for 6m",
+			"lie-old count 2"))
+	})
+	if m.IntN(3) == 0 {
+		m.at(m.soon(), "clock %s jump %s", m.cloud(), m.one("1h", "-1h", "10m"))
+	}
 }

@@ -22,6 +22,7 @@ type tenancy struct {
 	tenants int
 	alone   bool
 	forged  map[string]forgery // by task
+	named   map[string]forgery // by task of somebody else, in whose name events were written
 	planted map[string]bool    // by action: written into the ledger by somebody who may not ask for anything
 	claimed map[string]bool    // tasks whose label, or whose sandbox's name, the evil tenant uses
 }
@@ -29,7 +30,7 @@ type tenancy struct {
 // tenantsEvent lets rows say whose they are. Operators sign what they ask for.
 func tenantsEvent(t *Platform, a *args) {
 	t.tenancy = tenancy{tenants: a.count(0, 3), alone: a.yes("alone"), forged: map[string]forgery{},
-		planted: map[string]bool{}, claimed: map[string]bool{}}
+		named: map[string]forgery{}, planted: map[string]bool{}, claimed: map[string]bool{}}
 	t.policy.Tasks.Tenants = true
 	t.Ledger.Seal([][]byte{[]byte("the key of the operators of this town")})
 }
@@ -56,6 +57,9 @@ func (y *tenancy) excused(id string) bool { return isEvil(id) || y.claimed[id] }
 func (y *tenancy) forge(t *reconcile.Task) {
 	t.Tenant = y.tenantOf(t.ID)
 	f := y.forged[t.ID]
+	if of := y.named[t.ID]; of != (forgery{}) {
+		f = of
+	}
 	if f.beats {
 		t.Events.Heartbeat, t.Events.Activity = t.AsOf, t.AsOf
 	}
@@ -97,6 +101,10 @@ func (t mishaps) evilEvent(a *args) {
 		delete(t.table.rows, id)
 	case "label":
 		t.claimLabel(k, a.word(2))
+	case "nul":
+		t.setOwnLabel(k, a.word(2)+"\x00")
+	case "beat-for", "finish-for":
+		t.speakFor(a.word(2), what == "finish-for")
 	case "plant":
 		t.plant(a.word(2))
 	}
@@ -104,10 +112,25 @@ func (t mishaps) evilEvent(a *args) {
 	k.changed(t.Platform)
 }
 
+// speakFor writes an event in the name of somebody else's task: a heartbeat, or that it is done. Who does not sign
+// events cannot tell them apart, so that what is wrong with that one may wait; harmed by it is nothing.
+func (t mishaps) speakFor(of string, finished bool) {
+	if t.tasks[of] != nil && !isEvil(of) {
+		t.tenancy.claimed[of] = true
+		t.tenancy.named[of] = forgery{beats: !finished, finished: finished}
+	}
+}
+
 // claimLabel puts the label of somebody else's task on the sandbox of the evil tenant's.
 func (t mishaps) claimLabel(k *task, of string) {
-	if b := k.box; b.there() && b.cloud.byLabel {
+	if k.box.there() && k.box.cloud.byLabel {
 		t.tenancy.claimed[of] = true
+	}
+	t.setOwnLabel(k, of)
+}
+
+func (t mishaps) setOwnLabel(k *task, of string) {
+	if b := k.box; b.there() && b.cloud.byLabel {
 		b.cloud.world.Change(b.ref.ID, func(s *simulated.Sandbox) {
 			s.Labels = map[string]string{labelOwner: "ours", labelTask: of}
 		})
@@ -180,8 +203,9 @@ func (w *watch) anothers(d *effect) string {
 	return fmt.Sprintf("%s: it is in use by %s, of another tenant", d.what(), k.id)
 }
 
-// heldUp is P15: "No tenant holds up the repair of another." What is everybody's is believed, whatever one tenant
-// shows.
+// heldUp is P15: "No tenant holds up the repair of another for longer than its bound." What is everybody's is believed
+// again within the bound, whatever one tenant shows. Beside few others it may make a moment of theirs, like a sandbox
+// that the index does not show yet, into a doubt of most, which ends with that moment.
 func (w *watch) heldUp(r *run.Result) []string {
 	var out []string
 	if !w.platform.tenancy.alone || r.Judged == nil {
@@ -189,13 +213,24 @@ func (w *watch) heldUp(r *run.Result) []string {
 	}
 	for _, s := range r.Judged.Sources {
 		_, listing := reconcile.OfKind(reconcile.SourceListing, s.Name)
-		silent := s.Name == reconcile.SourceEvents && w.platform.truth().allSilent()
-		if _, tenant := reconcile.SourceTenant(s.Name); !s.Trusted && tenant == "" && !listing && !silent {
-			out = append(out, fmt.Sprintf("%s is not trusted, because of one tenant: %s", s.Name, s.Reason))
+		silent := (s.Name == reconcile.SourceEvents || s.Name == reconcile.SourceLink) && w.platform.truth().allSilent()
+		_, tenant := reconcile.SourceTenant(s.Name)
+		if s.Trusted || tenant != "" || listing || silent {
+			delete(w.doubted, s.Name)
+			continue
+		}
+		if w.doubted[s.Name].IsZero() {
+			w.doubted[s.Name] = w.platform.now()
+		}
+		if since := w.platform.now().Sub(w.doubted[s.Name]); since > w.heldMost() {
+			out = append(out, fmt.Sprintf("%s is not trusted for %s, because of one tenant: %s", s.Name, since, s.Reason))
 		}
 	}
 	return out
 }
+
+// heldMost is the bound of P15: the next full pass, and one more that has to agree with it.
+func (w *watch) heldMost() time.Duration { return 2*w.platform.policy.Full + time.Minute }
 
 // allSilent reports whether no worker of any other tenant's running tasks lives: that nobody is heard is true, and one
 // tenant's row more or less only tells when that is doubted.

@@ -73,6 +73,14 @@ func (t *Platform) Alone() bool {
 	return t.tenancy.alone
 }
 
+// Answers reports whether the probe of a sandbox can be answered: it is not broken, and no evil tenant lets it fail.
+func (t *Platform) Answers(ref reconcile.Ref) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.boxes[ref]
+	return b != nil && b.broken.IsZero() && (b.task == nil || !t.tenancy.excused(b.task.id))
+}
+
 // Needed reports whether a sandbox is truly needed.
 func (t *Platform) Needed(ref reconcile.Ref) bool {
 	t.mu.Lock()
@@ -92,6 +100,13 @@ func (t *Platform) Lives(ref reconcile.Ref) bool {
 	s, known := b.cloud.world.Sandbox(ref.ID)
 	// One that failed and was asked to go is not shown any more, though its record remains.
 	return known && !s.Gone && !(s.Doomed && s.State == reconcile.SandboxFailed)
+}
+
+// SetBack reports whether the clock of the ledger was set back.
+func (t *Platform) SetBack() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.clocks.steps(domainLedger)) > 0
 }
 
 // Taken reports whether sandboxes of ours were given to somebody else at a provider.

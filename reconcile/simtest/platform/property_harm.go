@@ -187,11 +187,17 @@ func (w *watch) planned(p *process, a *reconcile.Action) string {
 	return why
 }
 
+// lieLasts is for how long a plan may rest on a listing that lied: the ledger has what it showed.
+const lieLasts = 10 * time.Minute
+
 // former reports whether a plan may rest on what a listing showed of a sandbox that is not so any
 // more: it was relabelled a moment ago, the listing lags, or what is over is shown again after
 // the provider's clock was set back. The look before the deed tells.
 func (w *watch) former(p *process, b *box, rule string) bool {
 	t := w.platform
+	if at := w.lied[b.ref.Provider]; !at.IsZero() && t.now().Sub(at) < lieLasts {
+		return true // what is planned by a lie, the second look before the deed refutes
+	}
 	switch rule {
 	case "heartbeat-lost", "inactive":
 		// What a probe learnt before the ledger's clock was set back looks as if it were of now; the final

@@ -41,6 +41,9 @@ func (w *watch) lasted(d *effect) (time.Duration, bool) {
 	case "provisioning-stuck":
 		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxCreating
 	case "errored":
+		if !w.lied[at].IsZero() { // for as long as its provider has said so, which was a lie at first
+			return 0, false
+		}
 		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxFailed
 	case "stop-ignored", "finished-lingering":
 		r := w.platform.table.truly(d.ofTask())

@@ -99,7 +99,8 @@ func (w *watch) unarmed(d *effect) string {
 	if d.a == nil || d.asked() {
 		return ""
 	}
-	p := d.p.policy.Effective(&reconcile.Memory{Controls: d.p.wish})
+	policy := d.p.policyOf(d)
+	p := policy.Effective(&reconcile.Memory{Controls: d.p.wish})
 	if r, known := p.Rules[d.rule()]; known && r.Mode != reconcile.Enforce {
 		return fmt.Sprintf("%s: the rule is in %s", d.what(), r.Mode)
 	}
@@ -108,6 +109,15 @@ func (w *watch) unarmed(d *effect) string {
 		return fmt.Sprintf("%s: the rule is %s", d.what(), s.Line)
 	}
 	return ""
+}
+
+// policyOf is the policy that a deed is done by: what was claimed when the config was read again is carried out
+// by the former one, like a call that is on its way.
+func (p *process) policyOf(d *effect) *reconcile.Policy {
+	if d.claim != nil && d.claim.step <= p.changed.step && !p.changed.at.IsZero() {
+		return &p.former
+	}
+	return &p.policy
 }
 
 // lookerActs is P9: "plan, serve make no outside change; plan writes nothing anywhere."

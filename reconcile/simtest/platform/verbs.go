@@ -52,7 +52,7 @@ func init() {
 		"tenants": {subs: map[string]string{"": "alone"}, do: tenantsEvent},
 		"evil": {thing: true, do: func(t *Platform, a *args) { t.mishaps().evilEvent(a) }, subs: map[string]string{
 			"beats": "", "ahead": "", "finished": "", "older": "", "name": "", "take": "", "vanish": "",
-			"label": "", "plant": ""}},
+			"label": "", "nul": "", "beat-for": "", "finish-for": "", "plant": ""}},
 		"orchestrator": {do: func(t *Platform, a *args) { t.orchestrator().orchestratorEvent(a) }, subs: map[string]string{
 			"down": "", "up": ""}},
 		"events": {do: (*Platform).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},

@@ -24,11 +24,13 @@ type watch struct {
 	began    []time.Time                   // the times of the complete passes; ledger's clock
 	done     []time.Time                   // when they were recorded; ledger's clock
 	probed   []probeSeen
-	let      map[string]bool   // what an operator released, alone and with each subject
-	before   *row              // the row as it was before the write of this step
-	was      truthBefore       // what was true of its task then
-	rules    map[string]string // by action
-	agreed   map[string]bool   // actions that the design accepted when they were planned
+	lied     map[string]time.Time // when a listing of a provider lied on purpose
+	doubted  map[string]time.Time // since when a source of all is not trusted, where one tenant alone does wrong
+	let      map[string]bool      // what an operator released, alone and with each subject
+	before   *row                 // the row as it was before the write of this step
+	was      truthBefore          // what was true of its task then
+	rules    map[string]string    // by action
+	agreed   map[string]bool      // actions that the design accepted when they were planned
 }
 
 // A process as the trace shows it.
@@ -36,6 +38,8 @@ type process struct {
 	platform *Platform
 	name     string
 	policy   reconcile.Policy
+	former   reconcile.Policy       // by which what was claimed until changed is carried out
+	changed  moment                 // when it read its config last
 	claims   map[string]*claim      // those it took, by action
 	rows     map[string]moment      // its newest read of a row, by task; also of one that is absent
 	again    map[string]moment      // its newest read of a row by key
@@ -107,7 +111,7 @@ type probeSeen struct {
 
 func newWatch(t *Platform) *watch {
 	return &watch{platform: t, procs: map[string]*process{}, acts: map[string]*acted{}, boxes: map[reconcile.Ref]*ending{},
-		sights: map[reconcile.Ref][]time.Time{}, let: map[string]bool{},
+		sights: map[reconcile.Ref][]time.Time{}, let: map[string]bool{}, doubted: map[string]time.Time{}, lied: map[string]time.Time{},
 		rules: map[string]string{}, agreed: map[string]bool{}}
 }
 
@@ -115,7 +119,8 @@ func newWatch(t *Platform) *watch {
 func (t *Platform) Begins(name string, p reconcile.Policy) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.watch.process(name).policy = copyPolicy(&p)
+	of := t.watch.process(name)
+	of.former, of.policy, of.changed = of.policy, copyPolicy(&p), moment{t.watch.steps, t.now()}
 }
 
 // process is what is known of one; of an unknown one, nothing yet, with the platform's policy.
@@ -160,6 +165,9 @@ func (p *process) read(s *Step, now moment) {
 	case "List":
 		l, ok := s.Answer.(reconcile.Listing)
 		p.stale[s.Party] = s.Struck == "stale"
+		if strings.HasPrefix(s.Struck, "lie-") {
+			p.platform.watch.lied[s.Party] = now.at
+		}
 		p.listed[s.Party] = s.Err != nil || ok && !l.Complete
 		p.shown(s)
 	}

@@ -26,6 +26,8 @@ type Ledger interface {
 type Truth interface {
 	// Lives reports whether the provider still has the sandbox.
 	Lives(ref reconcile.Ref) bool
+	// SetBack reports whether the clock of the ledger was set back.
+	SetBack() bool
 }
 
 // A Reader reads one history.
@@ -118,7 +120,7 @@ func (r *Reader) Pass(at time.Duration, p *reconcile.Policy, of *run.Result) []h
 	}
 	r.follow(&o)
 	status := web.StatusOf(&web.Reading{Overview: o}, *p)
-	said = append(said, agrees(&status, &o, p, of), r.confirmed(&o), causes(&o, p))
+	said = append(said, agrees(&status, &o, p, of), r.confirmed(&o), causes(&o, p), r.unasked(&o))
 	if of.Kind == reconcile.Full {
 		said = append(said, r.report(ctx), r.saved(ctx))
 	}

@@ -1,9 +1,9 @@
 -- The terminates that were begun and were closed lately, or that the provider was first
--- asked for long ago and that are still open.
+-- asked for long ago and that are still open. What was on its way out without us is none.
 SELECT rule, outcome, began, first_acted_at, closed_at
 FROM sandkeeper.actions
 WHERE step = 'terminate' AND closed_at > @from AND outcome IN ('confirmed', 'failed')
-  AND (first_acted_at IS NOT NULL OR outcome = 'failed')
+  AND (first_acted_at IS NOT NULL AND detail <> @adopted OR outcome = 'failed')
 UNION ALL
 SELECT rule, outcome, began, first_acted_at, closed_at
 FROM sandkeeper.actions
