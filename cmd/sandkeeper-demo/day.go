@@ -51,18 +51,18 @@ func (c *script) morning() []scene {
 			act: c.orphan},
 		{at: at(0, 55), part: "throttle", kind: broke, title: "Vercel throttles: it answers 429 to every listing",
 			watch: "the source listing:vercel is not trusted. What rests on it waits, what rests on the others does not.",
-			act:   c.throttle, until: c.calm},
+			act:   c.throttle, until: c.waits().calm},
 		{at: at(1, 28), part: "throttle", kind: fixed, title: "Vercel answers again",
-			act: c.fix, until: c.distrusted("listing:vercel", nil), shown: lookAtIt},
+			act: c.fix, until: c.waits().distrusted("listing:vercel", nil), shown: lookAtIt},
 		{at: at(1, 30), part: "snapshot", kind: broke, act: c.expireSnapshot,
 			title: "the snapshot " + demoSnapshot + " goes inactive, and 10 users ask for work at once",
 			watch: "their tasks, and those of all who ask later, wait for workers that never start. " +
 				"They are failed after 30 s each. From the ninth on the page shows one incident instead of many " +
 				"findings, with its likely cause: the snapshot."},
 		{at: at(2, 20), part: "snapshot", kind: fixed, title: "somebody activates the snapshot again",
-			act: c.restoreSnapshot, until: c.explained},
+			act: c.restoreSnapshot, until: c.waits().explained},
 		{at: at(2, 25), part: "snapshot", kind: person, title: "the operator asks for the affected tasks, to retry them",
-			act: c.affected, until: c.repaired(incidentSnapshot, 10)},
+			act: c.hands().affected, until: c.waits().repaired(incidentSnapshot, 10)},
 		{at: at(2, 30), part: "vanish", kind: broke, title: "4 containers vanish under their tasks",
 			watch: "rules heartbeat-lost and sandbox-missing. A worker's sign of life outweighs a missing sandbox, " +
 				"so the tasks are failed when the last sign is 40 s old, not before.",
@@ -73,7 +73,7 @@ func (c *script) morning() []scene {
 				"The fourth is on hold, with the operator's name and reason.",
 			act: c.silence},
 		{at: at(4, 10), part: "silence", kind: person, title: "the operator lifts the hold: the fourth task follows",
-			act: c.liftHold, until: c.holdKept},
+			act: c.hands().liftHold, until: c.waits().holdKept},
 	}
 }
 
@@ -91,16 +91,16 @@ func (c *script) noon() []scene {
 		{at: at(4, 26), part: "stops", kind: broke, act: c.move,
 			title: "3 sandboxes move to another machine and say started: exec hangs, exec answers 502, files answer 404"},
 		{at: at(5, 5), part: "stops", kind: person, title: "the operator wants one of the quarantined sandboxes back",
-			act: c.restore, until: c.asleep},
-		{at: at(5, 15), part: "breaker", kind: broke, until: c.awake,
+			act: c.hands().restore, until: c.waits().asleep},
+		{at: at(5, 15), part: "breaker", kind: broke, until: c.waits().awake,
 			title: "a script in a loop creates 40 sandboxes that no task knows",
 			watch: "40 are more than 10 % of the fleet. The breaker of the rule orphan opens, and nothing is terminated " +
 				"until an operator has looked: a wrong label would look just like this.",
 			act: c.herd},
 		{at: at(6, 20), part: "breaker", kind: person, title: "the operator reads the list and releases exactly these 40",
-			act: c.release, until: c.breakerOpen, shown: lookAtIt},
+			act: c.hands().release, until: c.waits().breakerOpen, shown: lookAtIt},
 		{at: at(6, 35), part: "replica", kind: person, title: "a second replica is started on the same ledger",
-			act: c.startReplica, until: c.calm},
+			act: c.startReplica, until: c.waits().calm},
 	}
 }
 
@@ -113,13 +113,13 @@ func (c *script) evening() []scene {
 				"The other goes on at once, and takes over what was begun after 15 s.",
 			act: c.slowStops},
 		{at: at(6, 45), part: "replica", kind: broke, title: "the second replica is killed (SIGKILL) while it ends sandboxes",
-			act: c.killReplica, until: c.replicaAtWork},
+			act: c.killReplica, until: c.waits().replicaAtWork},
 		{at: at(7, 10), part: "replica", kind: fixed, title: "the other replica has finished what the killed one had begun",
-			act: c.tellGap, until: c.calm},
+			act: c.tellGap, until: c.waits().calm},
 		{at: at(7, 13), part: "stops", kind: person,
 			title: "the restored sandbox is not needed any more: the operator lifts its hold",
-			act:   c.letGo, until: c.calm},
-		{at: at(7, 18), part: "outage", kind: broke, act: c.breakVercel, until: c.calm,
+			act:   c.hands().letGo, until: c.waits().calm},
+		{at: at(7, 18), part: "outage", kind: broke, act: c.breakVercel, until: c.waits().calm,
 			title: "5 stops are ignored, 2 of them at Vercel, and Vercel's API answers 500",
 			watch: "everything at Vercel seems to be gone. The source listing:vercel is not trusted, and what rests on " +
 				"it waits: no task is failed for a sandbox that only cannot be seen. The other 3 sandboxes are terminated as " +
@@ -131,16 +131,16 @@ func (c *script) evening() []scene {
 			watch: "it answers well, and is not trusted: what it lost is alive when it is asked for by id.",
 			act:   c.cutListing},
 		{at: at(8, 13), part: "listing", kind: fixed, title: "the listing is whole again",
-			act: c.fix, until: c.distrusted("listing:daytona", (*reconcile.SourceSeen).LostSome)},
+			act: c.fix, until: c.waits().distrusted("listing:daytona", (*reconcile.SourceSeen).LostSome)},
 		{at: at(8, 16), part: "events", kind: broke,
 			title: "the pipeline of the workers' events goes down: all seem dead, and none is",
 			watch: "after 40 s every worker is silent. That is one broken pipeline and not 250 deaths: " +
 				"the source events is frozen, and no task is failed.",
-			act: c.silenceAll, until: c.calm},
+			act: c.silenceAll, until: c.waits().calm},
 		{at: at(9, 10), part: "events", kind: fixed,
 			title: "the pipeline is back; heartbeat timers restart and are trusted in 40 s",
-			act:   c.hearAll, until: c.distrusted("events", nil)},
-		{at: at(9, 50), kind: fixed, title: "the day is over", act: nothing, until: c.evenTrusted},
+			act:   c.hearAll, until: c.waits().distrusted("events", nil)},
+		{at: at(9, 50), kind: fixed, title: "the day is over", act: nothing, until: c.waits().evenTrusted},
 	}
 }
 

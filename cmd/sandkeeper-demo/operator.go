@@ -15,7 +15,7 @@ import (
 const orphanRule = "orphan"
 
 // requests calls a verb as the operator of the story, with a reason, and tells what it said.
-func (c *script) requests(ctx context.Context, reason string, args ...string) error {
+func (c hands) requests(ctx context.Context, reason string, args ...string) error {
 	said, err := c.stage.program.verb(ctx, append(args, "--author", "ana", "--reason", reason)...)
 	for line := range strings.Lines(said) {
 		c.tell.operator(strings.TrimSpace(line))
@@ -24,12 +24,12 @@ func (c *script) requests(ctx context.Context, reason string, args ...string) er
 }
 
 // hold keeps sandkeeper's hands off a task.
-func (c *script) hold(ctx context.Context, task string) error {
+func (c hands) hold(ctx context.Context, task string) error {
 	c.held = task
 	return c.requests(ctx, "I am looking into this one", "hold", "task:"+task, "--for", c.longest.String())
 }
 
-func (c *script) liftHold(ctx context.Context) error {
+func (c hands) liftHold(ctx context.Context) error {
 	return c.requests(ctx, "seen enough", "unhold", "task:"+c.held)
 }
 
@@ -37,7 +37,7 @@ func (c *script) liftHold(ctx context.Context) error {
 var hashShown = regexp.MustCompile(`--hash (\S+)`)
 
 // release lets the listed subjects pass the open breaker, by the hash of the list.
-func (c *script) release(ctx context.Context) error {
+func (c hands) release(ctx context.Context) error {
 	listed, err := c.stage.program.verb(ctx, "release", orphanRule)
 	if err != nil {
 		return err
@@ -52,12 +52,12 @@ func (c *script) release(ctx context.Context) error {
 }
 
 // affected lists the tasks that the incident of the snapshot has failed.
-func (c *script) affected(ctx context.Context) error {
+func (c hands) affected(ctx context.Context) error {
 	o, err := c.ledger.Overview(ctx, most)
 	if err != nil {
 		return err
 	}
-	in := c.incidentOf(&o)
+	in := c.waits().incidentOf(&o)
 	if in == nil {
 		return errors.New("the incident of the snapshot is not on record any more")
 	}
@@ -68,14 +68,19 @@ func (c *script) affected(ctx context.Context) error {
 }
 
 // letGo ends what restoring has begun: the sandbox is wanted no more.
-func (c *script) letGo(ctx context.Context) error {
+func (c hands) letGo(ctx context.Context) error {
 	err := c.requests(ctx, "its user has finished", "unhold", "sandbox:"+c.wanted)
 	c.truth.unspare(c.wanted)
 	return err
 }
 
 // restore takes back the quarantine of the sandbox that is wanted.
-func (c *script) restore(ctx context.Context) error {
+func (c hands) restore(ctx context.Context) error {
 	c.tell.operator("sandkeeper restore " + c.wanted)
 	return c.requests(ctx, "its user was not finished", "restore", c.wanted, "--for", (24 * time.Hour).String())
 }
+
+// hands is what the operator of the demo does.
+type hands struct{ *script }
+
+func (c *script) hands() hands { return hands{c} }

@@ -55,5 +55,5 @@ func (c *script) onlyVercelWaits(o *reconcile.Overview) bool {
 			return false
 		}
 	}
-	return c.distrusted("listing:vercel", (*reconcile.SourceSeen).Unread)(o)
+	return c.waits().distrusted("listing:vercel", (*reconcile.SourceSeen).Unread)(o)
 }

@@ -53,7 +53,7 @@ func (c *script) vanish(context.Context) error {
 // into one of them, and wants it left as it is.
 func (c *script) silence(ctx context.Context) error {
 	taken := c.platform.takeEach(2, 1, 1)
-	if err := c.hold(ctx, taken[0].task); err != nil {
+	if err := c.hands().hold(ctx, taken[0].task); err != nil {
 		return err
 	}
 	for _, j := range taken {
@@ -121,7 +121,7 @@ func (c *script) slowStops(context.Context) error {
 // fewStops: one replica alone may take all the work that comes at once, so it comes in
 // portions, until the other one has some. To end one of these takes its time.
 func (c *script) fewStops(ctx context.Context, o *reconcile.Overview) error {
-	if c.replicaAtWork(o) || time.Since(c.portion) < 2*time.Second {
+	if c.waits().replicaAtWork(o) || time.Since(c.portion) < 2*time.Second {
 		return nil
 	}
 	c.portion = time.Now()

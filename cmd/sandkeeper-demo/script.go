@@ -86,7 +86,7 @@ func (c *script) encore() {
 	c.hurry = false
 	c.scenes = c.small()
 	for i := range c.scenes {
-		c.scenes[i].until = c.calm
+		c.scenes[i].until = c.waits().calm
 	}
 	c.begin()
 }
@@ -164,7 +164,8 @@ func (c *script) waiting(s *scene, o *reconcile.Overview) {
 		return
 	}
 	c.waited = time.Now()
-	c.tell.note("the story has waited %s for %s, and goes on then", text.Duration(since.Round(time.Second)), c.lacking(o))
+	c.tell.note("the story has waited %s for %s, and goes on then", text.Duration(since.Round(time.Second)),
+			c.waits().lacking(o))
 }
 
 // play plays the next scene. One that came late moves all that follow.

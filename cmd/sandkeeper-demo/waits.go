@@ -12,10 +12,10 @@ import (
 func nothing(context.Context) error { return nil }
 
 // calm: all that broke so far is repaired.
-func (c *script) calm(*reconcile.Overview) bool { return c.truth.settled() }
+func (c waits) calm(*reconcile.Overview) bool { return c.truth.settled() }
 
 // repaired: an incident has struck, and at least so many of what it broke are repaired.
-func (c *script) repaired(which incident, least int) func(*reconcile.Overview) bool {
+func (c waits) repaired(which incident, least int) func(*reconcile.Overview) bool {
 	return func(*reconcile.Overview) bool {
 		n := 0
 		for _, v := range c.truth.all() {
@@ -28,10 +28,10 @@ func (c *script) repaired(which incident, least int) func(*reconcile.Overview) b
 }
 
 // explained: the failures are one incident by now, and the snapshot is named as their cause.
-func (c *script) explained(o *reconcile.Overview) bool { return c.incidentOf(o) != nil }
+func (c waits) explained(o *reconcile.Overview) bool { return c.incidentOf(o) != nil }
 
 // incidentOf is the incident of the snapshot.
-func (c *script) incidentOf(o *reconcile.Overview) *reconcile.Incident {
+func (c waits) incidentOf(o *reconcile.Overview) *reconcile.Incident {
 	for i := range o.Incidents {
 		if in := &o.Incidents[i]; in.Rule == "assigned-stale" && strings.Contains(in.Cause, demoSnapshot) {
 			return in
@@ -41,7 +41,7 @@ func (c *script) incidentOf(o *reconcile.Overview) *reconcile.Incident {
 }
 
 // asleep: the sandbox that the operator wants back is in quarantine.
-func (c *script) asleep(o *reconcile.Overview) bool {
+func (c waits) asleep(o *reconcile.Overview) bool {
 	waits := reconcile.QuarantinedActions(o.Open, o.Now)
 	for i := range o.Open {
 		if a := &o.Open[i]; a.Sandbox == c.wanted && waits[a.ID] {
@@ -52,12 +52,12 @@ func (c *script) asleep(o *reconcile.Overview) bool {
 }
 
 // awake: it is back, if there is one.
-func (c *script) awake(*reconcile.Overview) bool {
+func (c waits) awake(*reconcile.Overview) bool {
 	return c.wanted == "" || c.repaired(incidentRestored, 1)(nil)
 }
 
 // holdKept: the held task is due and held, and the others of its incident are repaired.
-func (c *script) holdKept(o *reconcile.Overview) bool {
+func (c waits) holdKept(o *reconcile.Overview) bool {
 	for _, v := range c.truth.all() {
 		if v.incident == incidentSilent && v.task != c.held && !v.repaired {
 			return false
@@ -73,7 +73,7 @@ func (c *script) holdKept(o *reconcile.Overview) bool {
 }
 
 // breakerOpen: the breaker holds all that is left of the herd.
-func (c *script) breakerOpen(o *reconcile.Overview) bool {
+func (c waits) breakerOpen(o *reconcile.Overview) bool {
 	left := 0
 	for _, v := range c.truth.all() {
 		if v.incident == incidentHerd && !v.repaired {
@@ -84,7 +84,7 @@ func (c *script) breakerOpen(o *reconcile.Overview) bool {
 }
 
 // replicaAtWork: the replica carries out at least one action right now.
-func (c *script) replicaAtWork(o *reconcile.Overview) bool {
+func (c waits) replicaAtWork(o *reconcile.Overview) bool {
 	for i := range o.Open {
 		if c.replica.holds(o.Open[i].ClaimedBy) {
 			return true
@@ -94,7 +94,7 @@ func (c *script) replicaAtWork(o *reconcile.Overview) bool {
 }
 
 // distrusted: a source is not trusted, for a reason like this.
-func (c *script) distrusted(source string, like func(*reconcile.SourceSeen) bool) func(*reconcile.Overview) bool {
+func (c waits) distrusted(source string, like func(*reconcile.SourceSeen) bool) func(*reconcile.Overview) bool {
 	return func(o *reconcile.Overview) bool {
 		for i := range o.Sources {
 			if s := &o.Sources[i]; s.Name == source {
@@ -106,7 +106,7 @@ func (c *script) distrusted(source string, like func(*reconcile.SourceSeen) bool
 }
 
 // evenTrusted: every source is trusted again. A story in a hurry does not wait for it.
-func (c *script) evenTrusted(o *reconcile.Overview) bool {
+func (c waits) evenTrusted(o *reconcile.Overview) bool {
 	for _, s := range o.Sources {
 		if !s.Trusted && !c.hurry {
 			return false
@@ -116,7 +116,7 @@ func (c *script) evenTrusted(o *reconcile.Overview) bool {
 }
 
 // lacking is what has not become of what broke yet: the first thing, what holds it, and how many more.
-func (c *script) lacking(o *reconcile.Overview) string {
+func (c waits) lacking(o *reconcile.Overview) string {
 	open := c.truth.unfinished()
 	if len(open) == 0 {
 		return c.doubted(o)
@@ -136,7 +136,7 @@ func (c *script) lacking(o *reconcile.Overview) string {
 }
 
 // wanting says what has to become of one thing.
-func (c *script) wanting(v affected) string {
+func (c waits) wanting(v affected) string {
 	if p := c.stage.home(v.sandbox); p != nil {
 		return fmt.Sprintf("sandbox %s at %s to be terminated", v.sandbox, p.title)
 	}
@@ -144,7 +144,7 @@ func (c *script) wanting(v affected) string {
 }
 
 // doubted names the sources that are not trusted, where nothing else is missing.
-func (c *script) doubted(o *reconcile.Overview) string {
+func (c waits) doubted(o *reconcile.Overview) string {
 	for _, s := range o.Sources {
 		if !s.Trusted {
 			return s.Name + " to be trusted: " + text.Clip(s.Reason, width)
@@ -152,3 +152,8 @@ func (c *script) doubted(o *reconcile.Overview) string {
 	}
 	return "sandkeeper to notice what just happened (is something paused, or the machine busy?)"
 }
+
+// waits is what a script waits for.
+type waits struct{ *script }
+
+func (c *script) waits() waits { return waits{c} }

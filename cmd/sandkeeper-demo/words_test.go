@@ -78,16 +78,16 @@ func TestWaitingNamesWhatItWaitsFor(t *testing.T) {
 	c := &script{stage: stage, truth: newTruth(stage)}
 	o := &reconcile.Overview{Findings: []reconcile.FindingSeen{
 		{Finding: reconcile.Finding{Sandbox: box, HeldBy: reconcile.HeldBy{{Kind: reconcile.HeldHold, Reason: "drill"}}}}}}
-	if got := c.lacking(o); !strings.Contains(got, "to notice what just happened") {
+	if got := c.waits().lacking(o); !strings.Contains(got, "to notice what just happened") {
 		t.Errorf("with nothing broken it waits for %q", got)
 	}
 	o.Sources = []reconcile.SourceSeen{{Name: "listing:vercel", Reason: "HTTP 429"}}
-	if got := c.lacking(o); !strings.HasPrefix(got, "listing:vercel to be trusted: HTTP 429") {
+	if got := c.waits().lacking(o); !strings.HasPrefix(got, "listing:vercel to be trusted: HTTP 429") {
 		t.Errorf("with a source in doubt it waits for %q", got)
 	}
 	c.truth.add(affected{sandbox: box, found: true})
 	c.truth.add(affected{task: "t-1"})
-	got := c.lacking(o)
+	got := c.waits().lacking(o)
 	if want := "sandbox " + box + " at Vercel to be terminated; on hold: "; !strings.HasPrefix(got, want) ||
 		!strings.Contains(got, "drill") || !strings.HasSuffix(got, "; and 1 more") {
 		t.Errorf("it waits for %q, want %q, the hold and one more", got, want)

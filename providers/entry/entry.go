@@ -75,7 +75,8 @@ type Options struct {
 	// the answer or why there was none ("timeout", "error"), and how long it took. Nil: nobody is.
 	Heard func(call, code string, took time.Duration)
 
-	// Left is told what one of the provider's limiters says is left, by its own name; "" where it has none. Nil: nobody is.
+	// Left is told what one of the provider's limiters says is left, by its own name; "" where it has none.
+	// Nil: nobody is.
 	Left func(limiter string, calls float64)
 
 	// Turn waits until a call may be made, where processes share the entry's rate. An error

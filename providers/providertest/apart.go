@@ -64,7 +64,7 @@ func inOrder(calls map[string]func(context.Context) error) []string {
 
 // tellsApart: each call tells a refused credential, a limit and a breakdown apart, and none
 // of them from what is not there.
-func (l *lab) tellsApart() {
+func tellsApart(l *lab) {
 	const page = "text/html; charset=utf-8"
 	for name, test := range map[string]struct {
 		fault simulated.Fault
@@ -121,7 +121,7 @@ func (l *lab) means(what string, err, want error) {
 
 // throttled: whatever the form in which a provider asks to wait, it is not asked again
 // before.
-func (l *lab) throttled() {
+func throttled(l *lab) {
 	later := l.World.Now().Add(time.Hour)
 	forms := []map[string]string{
 		anHour(),
@@ -158,7 +158,7 @@ func (l *lab) throttled() {
 }
 
 // revoked: a key that was refused is not sent again, by no call, for a while.
-func (l *lab) revoked() {
+func revoked(l *lab) {
 	seen := l.get(l.put("t1", simulated.Sandbox{}).ID)
 	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: http.StatusUnauthorized})
 	_, err := l.Provider.Get(l.t.Context(), seen.ID)
@@ -181,7 +181,7 @@ func (l *lab) revoked() {
 
 // floods: an answer without an end is given up for its size, before its time is over. It is
 // no answer, and nothing that speaks against a sandbox.
-func (l *lab) floods() {
+func floods(l *lab) {
 	for _, effect := range []simulated.Effect{simulated.Flood, simulated.FloodPacked} {
 		l.t.Run(string(effect), func(t *testing.T) {
 			fresh := l.lab(t)

@@ -37,7 +37,7 @@ func (l *lab) gone(id string) {
 	}
 }
 
-func (l *lab) terminates() {
+func terminates(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	before := l.get(s.ID)
 	if how, err := l.Provider.Terminate(l.t.Context(), before); err != nil || how != l.ends() {
@@ -58,7 +58,7 @@ func (l *lab) terminates() {
 	l.gone(s.ID)
 }
 
-func (l *lab) terminatesTwice() {
+func terminatesTwice(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	expected := l.get(s.ID)
 	if how, err := l.Provider.Terminate(l.t.Context(), expected); err != nil || how != l.ends() {
@@ -74,7 +74,7 @@ func (l *lab) terminatesTwice() {
 	}
 }
 
-func (l *lab) terminatesGone() {
+func terminatesGone(l *lab) {
 	if how, err := l.Provider.Terminate(l.t.Context(), l.none()); err != nil || how != reconcile.TerminateGone {
 		l.t.Errorf("Terminate of no sandbox = %s, %v; want gone", how, err)
 	}
@@ -83,7 +83,7 @@ func (l *lab) terminatesGone() {
 	}
 }
 
-func (l *lab) terminatesChanged() {
+func terminatesChanged(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	expected := l.get(s.ID)
 	l.disown(s.ID)
@@ -99,7 +99,7 @@ func (l *lab) terminatesChanged() {
 }
 
 // terminatesExcepted: what the entry excepts is not ended, also where it was ours when it was seen.
-func (l *lab) terminatesExcepted() {
+func terminatesExcepted(l *lab) {
 	for what, as := range l.excepted() {
 		s := l.put("t1", simulated.Sandbox{})
 		expected := l.get(s.ID)
@@ -120,7 +120,7 @@ func (l *lab) terminatesExcepted() {
 	}
 }
 
-func (l *lab) terminatesClaimed() {
+func terminatesClaimed(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	expected := l.get(s.ID)
 	l.World.Change(s.ID, func(s *simulated.Sandbox) { s.Labels = map[string]string{"project": "mine", "task_id": "t2"} })
@@ -132,7 +132,7 @@ func (l *lab) terminatesClaimed() {
 	}
 }
 
-func (l *lab) terminateRefused() {
+func terminateRefused(l *lab) {
 	s := l.put("t1", simulated.Sandbox{Refuse: "Cannot delete sandbox which has active fork children"})
 	how, err := l.terminate(s.ID)
 	if how != reconcile.TerminateRefused || err == nil || !strings.Contains(err.Error(), "active fork children") {
@@ -140,7 +140,7 @@ func (l *lab) terminateRefused() {
 	}
 }
 
-func (l *lab) terminateBusy() {
+func terminateBusy(l *lab) {
 	expected := l.get(l.put("t1", simulated.Sandbox{Locked: true}).ID)
 	ctx, cancel := context.WithTimeout(l.t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -153,7 +153,7 @@ func (l *lab) terminateBusy() {
 
 // terminateLost: what got no answer may have been done. The adapter says that it does not
 // know, asks once only, and the caller's next look finds out.
-func (l *lab) terminateLost() {
+func terminateLost(l *lab) {
 	for _, effect := range []simulated.Effect{simulated.DoneThenAnswer, simulated.DoneThenDrop} {
 		s := l.put("t1", simulated.Sandbox{})
 		l.World.ResetCalls()
@@ -175,7 +175,7 @@ func (l *lab) terminateLost() {
 	}
 }
 
-func (l *lab) terminateIgnored() {
+func terminateIgnored(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	l.World.Inject(simulated.Fault{On: simulated.Delete, Count: 1, Effect: simulated.NotDone})
 	if how, err := l.terminate(s.ID); how == reconcile.TerminateGone || how == "" && err == nil {
@@ -188,7 +188,7 @@ func (l *lab) terminateIgnored() {
 }
 
 // terminatesNothing: an adapter that cannot end sandboxes refuses, and says that it cannot.
-func (l *lab) terminatesNothing() {
+func terminatesNothing(l *lab) {
 	how, err := l.terminate(l.put("t1", simulated.Sandbox{}).ID)
 	if how != reconcile.TerminateRefused || !errors.Is(err, errors.ErrUnsupported) {
 		l.t.Errorf("Terminate = %q, %v; want refused as unsupported", how, err)
@@ -199,7 +199,7 @@ func (l *lab) terminatesNothing() {
 	}
 }
 
-func (l *lab) templates() {
+func templates(l *lab) {
 	p := reconcile.CapabilitiesOf(l.Provider).Templates
 	l.World.PutTemplate(simulated.Template{Name: "used", CreatedAt: start.Add(-720 * time.Hour),
 		LastUsedAt: start.Add(-time.Hour)})
@@ -230,7 +230,7 @@ func (l *lab) templates() {
 	}
 }
 
-func (l *lab) activates() {
+func activates(l *lab) {
 	p := reconcile.CapabilitiesOf(l.Provider).Templates
 	l.World.PutTemplate(simulated.Template{Name: "unused", CreatedAt: start.Add(-720 * time.Hour)})
 	if !slices.Contains(l.Can.TemplateStates, reconcile.TemplateInactive) {

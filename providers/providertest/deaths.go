@@ -30,7 +30,7 @@ func (l *lab) death(id string) (reconcile.Death, error) {
 
 // deaths: a record tells when it ended by the provider's clock, why, and which record says so. Of what runs, of what
 // runs again, of what vanished and of what never was there is none.
-func (l *lab) deaths() {
+func deaths(l *lab) {
 	l.put("t0", simulated.Sandbox{})
 	ended, at := l.put("t1", simulated.Sandbox{}), l.Clock.Now().Add(30*time.Second)
 	l.Clock.Advance(time.Minute)
@@ -70,7 +70,7 @@ func (l *lab) deaths() {
 }
 
 // deathsUnread: whatever goes wrong on the way is neither an end nor the word that there is none.
-func (l *lab) deathsUnread() {
+func deathsUnread(l *lab) {
 	l.put("t0", simulated.Sandbox{})
 	ended := l.put("t1", simulated.Sandbox{})
 	l.end(ended.ID, l.Clock.Now())

@@ -13,7 +13,7 @@ var measured = reconcile.Resources{CPUPercent: 97.5, MemoryUsed: 1 << 20, Memory
 	DiskUsed: 3 << 20, DiskTotal: 4 << 20}
 
 // capable: what the keeper is told is what the facts of the adapter claim.
-func (l *lab) capable() {
+func capable(l *lab) {
 	can := reconcile.CapabilitiesOf(l.Provider)
 	for what, claimed := range map[string][2]bool{
 		"terminate":                {!can.NoTerminate, !l.Can.ReadOnly},
@@ -29,7 +29,7 @@ func (l *lab) capable() {
 	}
 }
 
-func (l *lab) extras() {
+func extras(l *lab) {
 	s := l.put("t1", simulated.Sandbox{Log: "first line\nlast line\n", Usage: measured})
 	seen := l.get(s.ID)
 	can := reconcile.CapabilitiesOf(l.Provider)

@@ -21,7 +21,7 @@ func (l *lab) fleet() []simulated.Sandbox {
 	return out
 }
 
-func (l *lab) listsPages() {
+func listsPages(l *lab) {
 	fleet := l.fleet()
 	all, listing, err := l.list()
 	if err != nil || !listing.Complete || len(all) != len(fleet) {
@@ -49,7 +49,7 @@ func (l *lab) listsPages() {
 
 // listsChurn: a listing that says that it is complete shows every sandbox that was there
 // all the while, and none twice, whatever happens between its pages.
-func (l *lab) listsChurn() {
+func listsChurn(l *lab) {
 	var stay []string
 	var leave []string
 	for i, s := range l.fleet() {
@@ -90,14 +90,14 @@ func (l *lab) listsChurn() {
 	}
 }
 
-func (l *lab) listsNothing() {
+func listsNothing(l *lab) {
 	all, listing, err := l.list()
 	if err != nil || !listing.Complete || len(all) != 0 {
 		l.t.Errorf("List = %d sandboxes, %+v, %v; want none, complete", len(all), listing, err)
 	}
 }
 
-func (l *lab) listBreaks() {
+func listBreaks(l *lab) {
 	l.fleet()
 	f := simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500}
 	if l.Can.PageSize > 0 {
@@ -107,13 +107,13 @@ func (l *lab) listBreaks() {
 	l.provesNothing("an error on its last page")
 }
 
-func (l *lab) listIsCut() {
+func listIsCut(l *lab) {
 	l.put("t1", simulated.Sandbox{})
 	l.World.Inject(simulated.Fault{On: simulated.List, Effect: simulated.CutPage})
 	l.provesNothing("a cut page")
 }
 
-func (l *lab) listCircles() {
+func listCircles(l *lab) {
 	l.put("t1", simulated.Sandbox{})
 	l.World.Inject(simulated.Fault{On: simulated.List, Effect: simulated.SameCursor})
 	l.provesNothing("a cursor that leads back")
@@ -122,7 +122,7 @@ func (l *lab) listCircles() {
 	}
 }
 
-func (l *lab) listStopped() {
+func listStopped(l *lab) {
 	l.put("t1", simulated.Sandbox{})
 	stop := errors.New("enough")
 	_, err := l.Provider.List(l.t.Context(), func([]reconcile.Sandbox) error { return stop })
@@ -131,7 +131,7 @@ func (l *lab) listStopped() {
 	}
 }
 
-func (l *lab) listsForeign() {
+func listsForeign(l *lab) {
 	foreign := l.World.Put(l.foreign())
 	bare := l.World.Put(simulated.Sandbox{})
 	all, _, err := l.list()
@@ -161,7 +161,7 @@ func (l *lab) excepted() map[string]simulated.Sandbox {
 }
 
 // listsExcepted: what the entry excepts is not ours, whatever else proves it, and each call says so.
-func (l *lab) listsExcepted() {
+func listsExcepted(l *lab) {
 	near := simulated.Sandbox{Template: "builders", Name: "mine-no"}
 	if l.Can.Labels {
 		near = simulated.Sandbox{Template: "builders",
@@ -195,7 +195,7 @@ func (l *lab) listsExcepted() {
 }
 
 // listsOursOnly: the cost of a pass follows what is ours.
-func (l *lab) listsOursOnly() {
+func listsOursOnly(l *lab) {
 	for range l.Can.PageSize + 1 {
 		l.World.Put(l.foreign())
 	}
@@ -209,7 +209,7 @@ func (l *lab) listsOursOnly() {
 	}
 }
 
-func (l *lab) listsHidden() {
+func listsHidden(l *lab) {
 	l.put("t1", simulated.Sandbox{State: reconcile.SandboxFailed, Doomed: true})
 	all, _, err := l.list()
 	if err != nil || len(all) != 1 || all[0].State != reconcile.SandboxDeleting || !all[0].Owned {
@@ -220,7 +220,7 @@ func (l *lab) listsHidden() {
 // nobodyKnows is a state that no adapter has a word for.
 const nobodyKnows = "hibernating"
 
-func (l *lab) unknownState() {
+func unknownState(l *lab) {
 	s := l.put("t1", simulated.Sandbox{Raw: nobodyKnows})
 	all, listing, err := l.list()
 	if err != nil || !listing.Complete || len(all) != 1 {
@@ -234,7 +234,7 @@ func (l *lab) unknownState() {
 }
 
 // unknownIsLeft: what nobody has a word for may be anything, also healthy work.
-func (l *lab) unknownIsLeft() {
+func unknownIsLeft(l *lab) {
 	s := l.get(l.put("t1", simulated.Sandbox{Raw: nobodyKnows}).ID)
 	l.World.ResetCalls()
 	if got := l.Provider.Probe(l.t.Context(), s, policy()); got.Outcome != reconcile.NotAllowed {
@@ -256,7 +256,7 @@ func (l *lab) unknownIsLeft() {
 }
 
 // skewed: the provider's clock is the provider's, however far it is from ours.
-func (l *lab) skewed() {
+func skewed(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	for _, by := range []time.Duration{time.Hour, -30 * time.Minute, 25 * time.Hour} {
 		l.Clock.Advance(by)

@@ -44,7 +44,7 @@ func (l *lab) troubles() map[string]trouble {
 	}
 }
 
-func (l *lab) probes() {
+func probes(l *lab) {
 	for name, test := range l.troubles() {
 		if !test.when {
 			continue
@@ -78,7 +78,7 @@ func (l *lab) probes() {
 }
 
 // probesWorker: a probe tells the exit code of its command, and none where there was none.
-func (l *lab) probesWorker() {
+func probesWorker(l *lab) {
 	const worker = "pgrep -f '[w]orker.py'"
 	code := func(n int) *int { return &n }
 	for name, test := range map[string]struct {
@@ -117,7 +117,7 @@ func shown(exit *int) any {
 	return *exit
 }
 
-func (l *lab) probesHung() {
+func probesHung(l *lab) {
 	s := l.put("t1", simulated.Sandbox{Exec: simulated.Hung, Files: simulated.Hung})
 	got := l.Provider.Probe(l.t.Context(), l.get(s.ID), hasty())
 	if l.Can.ProbeTwice && !got.Outcome.Failed() {
@@ -129,7 +129,7 @@ func (l *lab) probesHung() {
 }
 
 // probesInfrastructure: what stands before the sandbox is not the sandbox's fault.
-func (l *lab) probesInfrastructure() {
+func probesInfrastructure(l *lab) {
 	const page = "text/html"
 	for name, f := range map[string]simulated.Fault{
 		"a limit":            {Effect: simulated.Answer, Status: 429},
@@ -162,7 +162,7 @@ func (l *lab) probesInfrastructure() {
 
 // probeLeavesNoTrace: the world is the same after looking, save for activity where the
 // provider counts every call as that.
-func (l *lab) probeLeavesNoTrace() {
+func probeLeavesNoTrace(l *lab) {
 	s := l.put("t1", simulated.Sandbox{Disk: map[string]string{"/home/notes": "kept"}, Running: 1})
 	l.Clock.Advance(time.Hour)
 	seen := l.get(s.ID)
@@ -206,7 +206,7 @@ func (l *lab) looksOnly() {
 }
 
 // wakesNothing: at some providers any call into a resting sandbox resumes it.
-func (l *lab) wakesNothing() {
+func wakesNothing(l *lab) {
 	for _, state := range l.Can.States {
 		if state == reconcile.SandboxRunning {
 			continue
@@ -231,7 +231,7 @@ func (l *lab) wakesNothing() {
 }
 
 // probeLitter: where a probe that fails leaves an execution behind, its number is bounded.
-func (l *lab) probeLitter() {
+func probeLitter(l *lab) {
 	s := l.put("t1", simulated.Sandbox{Exec: simulated.Dead, Files: simulated.Dead})
 	seen := l.get(s.ID)
 	for range 3*l.Can.LeftoverExecs + 5 {
@@ -244,7 +244,7 @@ func (l *lab) probeLitter() {
 }
 
 // probesNothing: an adapter that cannot probe does not pretend, and does not call.
-func (l *lab) probesNothing() {
+func probesNothing(l *lab) {
 	seen := l.get(l.put("t1", simulated.Sandbox{}).ID)
 	l.World.ResetCalls()
 	got := l.Provider.Probe(l.t.Context(), seen, policy())
@@ -255,7 +255,7 @@ func (l *lab) probesNothing() {
 
 // contexts: a call that hangs ends with its caller's patience, and says that nothing is
 // known.
-func (l *lab) contexts() {
+func contexts(l *lab) {
 	seen := l.get(l.put("t1", simulated.Sandbox{}).ID)
 	l.World.Inject(simulated.Fault{Effect: simulated.Hang})
 	calls := l.calls(seen)
@@ -270,7 +270,7 @@ func (l *lab) contexts() {
 }
 
 // cancelled: a caller that left is not worked for.
-func (l *lab) cancelled() {
+func cancelled(l *lab) {
 	seen := l.get(l.put("t1", simulated.Sandbox{}).ID)
 	l.World.ResetCalls()
 	ctx, cancel := context.WithCancel(l.t.Context())

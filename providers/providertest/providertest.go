@@ -132,36 +132,36 @@ func (s Suite) promises(p reconcile.Provider) []promise {
 func (s Suite) ofListings() []promise {
 	ends := !s.Can.ReadOnly
 	return []promise{
-		{"what it says that it can is what is claimed", true, (*lab).capable},
-		{"a listing is complete and in order over all pages", true, (*lab).listsPages},
-		{"a listing is whole while sandboxes come and go", true, (*lab).listsChurn},
-		{"an empty world is a complete listing", true, (*lab).listsNothing},
-		{"an error amid a listing proves nothing", true, (*lab).listBreaks},
-		{"a page that ends in the middle proves nothing", true, (*lab).listIsCut},
-		{"pages in a circle end, and prove nothing", s.Can.PageSize > 0, (*lab).listCircles},
-		{"yield's error ends a listing", true, (*lab).listStopped},
-		{"what is foreign is not owned", true, (*lab).listsForeign},
-		{"what is excepted is not owned", true, (*lab).listsExcepted},
-		{"what is excepted by now is not ended", ends, (*lab).terminatesExcepted},
-		{"what is foreign is not even asked for", s.Can.Filter, (*lab).listsOursOnly},
-		{"a hidden one is listed as being deleted", s.Can.Hides, (*lab).listsHidden},
+		{"what it says that it can is what is claimed", true, capable},
+		{"a listing is complete and in order over all pages", true, listsPages},
+		{"a listing is whole while sandboxes come and go", true, listsChurn},
+		{"an empty world is a complete listing", true, listsNothing},
+		{"an error amid a listing proves nothing", true, listBreaks},
+		{"a page that ends in the middle proves nothing", true, listIsCut},
+		{"pages in a circle end, and prove nothing", s.Can.PageSize > 0, listCircles},
+		{"yield's error ends a listing", true, listStopped},
+		{"what is foreign is not owned", true, listsForeign},
+		{"what is excepted is not owned", true, listsExcepted},
+		{"what is excepted by now is not ended", ends, terminatesExcepted},
+		{"what is foreign is not even asked for", s.Can.Filter, listsOursOnly},
+		{"a hidden one is listed as being deleted", s.Can.Hides, listsHidden},
 	}
 }
 
 // ofLooks are the promises of a look at one.
 func (s Suite) ofLooks(names bool) []promise {
 	return []promise{
-		{"an unknown state stays unknown", true, (*lab).unknownState},
-		{"an unknown state is not acted on", true, (*lab).unknownIsLeft},
-		{"get tells found, gone and unknown apart", true, (*lab).gets},
-		{"another one's name is no id", true, (*lab).nameIsNoID},
-		{"absent, forbidden, throttled and broken are told apart", true, (*lab).tellsApart},
-		{"a refused credential is not gone", true, (*lab).unauthorized},
-		{"an HTML page is no answer", true, (*lab).refusesHTML},
-		{"find goes by the link", s.Can.Labels, (*lab).finds},
-		{"find without a link finds none, and says so at once", !s.Can.Labels, (*lab).findsNone},
-		{"a find that failed found nothing out", s.Can.Labels, (*lab).findFails},
-		{"what rows hold is found, or certainly not there", names, (*lab).named},
+		{"an unknown state stays unknown", true, unknownState},
+		{"an unknown state is not acted on", true, unknownIsLeft},
+		{"get tells found, gone and unknown apart", true, gets},
+		{"another one's name is no id", true, nameIsNoID},
+		{"absent, forbidden, throttled and broken are told apart", true, tellsApart},
+		{"a refused credential is not gone", true, unauthorized},
+		{"an HTML page is no answer", true, refusesHTML},
+		{"find goes by the link", s.Can.Labels, finds},
+		{"find without a link finds none, and says so at once", !s.Can.Labels, findsNone},
+		{"a find that failed found nothing out", s.Can.Labels, findFails},
+		{"what rows hold is found, or certainly not there", names, named},
 	}
 }
 
@@ -169,61 +169,61 @@ func (s Suite) ofLooks(names bool) []promise {
 func (s Suite) ofEnds() []promise {
 	ends := !s.Can.ReadOnly
 	return []promise{
-		{"a terminate ends it, and get says when it is gone", ends, (*lab).terminates},
-		{"a second terminate harms nothing", ends, (*lab).terminatesTwice},
-		{"a terminate of what is gone is done", ends, (*lab).terminatesGone},
-		{"a terminate of what changed hands does nothing", ends, (*lab).terminatesChanged},
-		{"a terminate of what another task claimed does nothing", ends && s.Can.Labels, (*lab).terminatesClaimed},
-		{"a terminate that is refused says why", ends && s.Can.Refuses, (*lab).terminateRefused},
-		{"a terminate of a busy one is no end", ends && s.Can.Busy, (*lab).terminateBusy},
-		{"a terminate without an answer is not repeated", ends, (*lab).terminateLost},
-		{"a delete that did nothing is not gone", ends, (*lab).terminateIgnored},
-		{"what cannot end a sandbox says so", !ends, (*lab).terminatesNothing},
+		{"a terminate ends it, and get says when it is gone", ends, terminates},
+		{"a second terminate harms nothing", ends, terminatesTwice},
+		{"a terminate of what is gone is done", ends, terminatesGone},
+		{"a terminate of what changed hands does nothing", ends, terminatesChanged},
+		{"a terminate of what another task claimed does nothing", ends && s.Can.Labels, terminatesClaimed},
+		{"a terminate that is refused says why", ends && s.Can.Refuses, terminateRefused},
+		{"a terminate of a busy one is no end", ends && s.Can.Busy, terminateBusy},
+		{"a terminate without an answer is not repeated", ends, terminateLost},
+		{"a delete that did nothing is not gone", ends, terminateIgnored},
+		{"what cannot end a sandbox says so", !ends, terminatesNothing},
 	}
 }
 
 // ofRests are the promises of what comes back.
 func (s Suite) ofRests() []promise {
-	suspends := s.Can.Suspends != ""
+	stops := s.Can.Suspends != ""
 	return []promise{
-		{"a suspended one comes back", suspends, (*lab).suspends},
-		{"a suspend of what is gone or changed does nothing", suspends, (*lab).suspendsOthers},
-		{"a suspend that would end it is refused", suspends && s.Can.StopMayDelete, (*lab).suspendsEphemeral},
-		{"a suspend without an answer is not repeated", suspends, (*lab).suspendLost},
-		{"a suspend that did nothing is not done", suspends, (*lab).suspendIgnored},
-		{"a resume tells gone from unknown", suspends, (*lab).resumes},
+		{"a suspended one comes back", stops, suspends},
+		{"a suspend of what is gone or changed does nothing", stops, suspendsOthers},
+		{"a suspend that would end it is refused", stops && s.Can.StopMayDelete, suspendsEphemeral},
+		{"a suspend without an answer is not repeated", stops, suspendLost},
+		{"a suspend that did nothing is not done", stops, suspendIgnored},
+		{"a resume tells gone from unknown", stops, resumes},
 	}
 }
 
 // ofProbes are the promises of templates and of probes.
-func (s Suite) ofProbes(templates bool) []promise {
-	probes := s.Can.Exec || s.Can.Files
+func (s Suite) ofProbes(builds bool) []promise {
+	asks := s.Can.Exec || s.Can.Files
 	return []promise{
-		{"templates are read", templates, (*lab).templates},
-		{"templates are activated, or that is denied", templates, (*lab).activates},
-		{"probes of sandboxes", probes, (*lab).probes},
-		{"a command tells by its exit code whether the worker is there", s.Can.Exec, (*lab).probesWorker},
-		{"a hung sandbox is hung", probes, (*lab).probesHung},
-		{"probes through a broken infrastructure", probes, (*lab).probesInfrastructure},
-		{"a probe leaves no trace", true, (*lab).probeLeavesNoTrace},
-		{"what rests is not woken by looking", true, (*lab).wakesNothing},
-		{"failing probes leave only so much behind", probes, (*lab).probeLitter},
-		{"what cannot probe says so", !probes, (*lab).probesNothing},
+		{"templates are read", builds, templates},
+		{"templates are activated, or that is denied", builds, activates},
+		{"probes of sandboxes", asks, probes},
+		{"a command tells by its exit code whether the worker is there", s.Can.Exec, probesWorker},
+		{"a hung sandbox is hung", asks, probesHung},
+		{"probes through a broken infrastructure", asks, probesInfrastructure},
+		{"a probe leaves no trace", true, probeLeavesNoTrace},
+		{"what rests is not woken by looking", true, wakesNothing},
+		{"failing probes leave only so much behind", asks, probeLitter},
+		{"what cannot probe says so", !asks, probesNothing},
 	}
 }
 
 // ofCalls are the promises of calls, whatever they are for.
 func (s Suite) ofCalls() []promise {
 	return []promise{
-		{"calls end with their context", true, (*lab).contexts},
-		{"a cancelled call changes nothing", true, (*lab).cancelled},
-		{"a provider whose clock is off is taken at its own clock", !s.Can.Undated, (*lab).skewed},
-		{"a provider that asks to wait is not asked again", !s.Direct, (*lab).throttled},
-		{"a revoked key is not sent again and again", !s.Direct, (*lab).revoked},
-		{"a large answer is not read to its end", !s.Direct, (*lab).floods},
-		{"an end that is on record is told, and only that", s.Can.Deaths != "", (*lab).deaths},
-		{"a record that cannot be read is no record, and no end", s.Can.Deaths != "" && !s.Direct, (*lab).deathsUnread},
-		{"logs, usage, quotas and check", true, (*lab).extras},
+		{"calls end with their context", true, contexts},
+		{"a cancelled call changes nothing", true, cancelled},
+		{"a provider whose clock is off is taken at its own clock", !s.Can.Undated, skewed},
+		{"a provider that asks to wait is not asked again", !s.Direct, throttled},
+		{"a revoked key is not sent again and again", !s.Direct, revoked},
+		{"a large answer is not read to its end", !s.Direct, floods},
+		{"an end that is on record is told, and only that", s.Can.Deaths != "", deaths},
+		{"a record that cannot be read is no record, and no end", s.Can.Deaths != "" && !s.Direct, deathsUnread},
+		{"logs, usage, quotas and check", true, extras},
 	}
 }
 

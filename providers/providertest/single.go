@@ -16,7 +16,7 @@ func (l *lab) sized(s reconcile.Sandbox) {
 	}
 }
 
-func (l *lab) gets() {
+func gets(l *lab) {
 	for _, state := range l.Can.States {
 		s := l.put("t1", simulated.Sandbox{State: state, Template: "base"})
 		got := l.get(s.ID)
@@ -43,7 +43,7 @@ func (l *lab) gets() {
 	}
 }
 
-func (l *lab) nameIsNoID() {
+func nameIsNoID(l *lab) {
 	none := l.none()
 	other := l.put("t1", simulated.Sandbox{Name: none.ID})
 	_, err := l.Provider.Get(l.t.Context(), none.ID)
@@ -66,7 +66,7 @@ func (l *lab) nameIsNoID() {
 	l.untouched("a terminate of another one's name")
 }
 
-func (l *lab) unauthorized() {
+func unauthorized(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: http.StatusUnauthorized})
 	_, err := l.Provider.Get(l.t.Context(), s.ID)
@@ -81,7 +81,7 @@ func (l *lab) unauthorized() {
 	}
 }
 
-func (l *lab) refusesHTML() {
+func refusesHTML(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	for _, status := range []int{http.StatusOK, http.StatusNotFound} {
 		lift := l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: status,
@@ -97,7 +97,7 @@ func (l *lab) refusesHTML() {
 	}
 }
 
-func (l *lab) finds() {
+func finds(l *lab) {
 	mine := l.put("t1", simulated.Sandbox{})
 	l.put("t2", simulated.Sandbox{})
 	l.put("t1", simulated.Sandbox{Labels: map[string]string{"project": "theirs", "task_id": "t1"}})
@@ -111,7 +111,7 @@ func (l *lab) finds() {
 	}
 }
 
-func (l *lab) findsNone() {
+func findsNone(l *lab) {
 	l.put("t1", simulated.Sandbox{})
 	l.World.ResetCalls()
 	found, err := l.Provider.Find(l.t.Context(), "t1")
@@ -121,7 +121,7 @@ func (l *lab) findsNone() {
 }
 
 // named asks for what a row may hold where that is no id; an id is found in the same way.
-func (l *lab) named() {
+func named(l *lab) {
 	p := reconcile.CapabilitiesOf(l.Provider).Named
 	l.put("t1", simulated.Sandbox{})
 	s := l.put("t2", simulated.Sandbox{})
@@ -137,7 +137,7 @@ func (l *lab) named() {
 	}
 }
 
-func (l *lab) findFails() {
+func findFails(l *lab) {
 	l.put("t1", simulated.Sandbox{})
 	l.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 500})
 	if found, err := l.Provider.Find(l.t.Context(), "t1"); err == nil {

@@ -19,7 +19,7 @@ func still(s reconcile.Sandbox) bool {
 	return s.State == reconcile.SandboxStopped || s.State == reconcile.SandboxSuspended
 }
 
-func (l *lab) suspends() {
+func suspends(l *lab) {
 	p := l.suspender()
 	s := l.put("t1", simulated.Sandbox{Disk: map[string]string{"/home/notes": "kept"}})
 	expected := l.get(s.ID)
@@ -47,7 +47,7 @@ func (l *lab) suspends() {
 	}
 }
 
-func (l *lab) suspendsOthers() {
+func suspendsOthers(l *lab) {
 	p := l.suspender()
 	if how, err := p.Suspend(l.t.Context(), l.none()); err != nil || how != reconcile.TerminateGone {
 		l.t.Errorf("Suspend of no sandbox = %q, %v; want gone", how, err)
@@ -76,7 +76,7 @@ func (l *lab) suspendsOthers() {
 
 // suspendsEphemeral: at some providers a stop deletes what is ephemeral. That is no way to
 // keep it.
-func (l *lab) suspendsEphemeral() {
+func suspendsEphemeral(l *lab) {
 	s := l.put("t1", simulated.Sandbox{Ephemeral: true})
 	how, err := l.suspender().Suspend(l.t.Context(), l.get(s.ID))
 	if how != reconcile.TerminateRefused || err == nil {
@@ -86,7 +86,7 @@ func (l *lab) suspendsEphemeral() {
 }
 
 // suspendLost: what got no answer may have been done; the next look finds out.
-func (l *lab) suspendLost() {
+func suspendLost(l *lab) {
 	p := l.suspender()
 	for _, effect := range []simulated.Effect{simulated.DoneThenAnswer, simulated.DoneThenDrop} {
 		s := l.put("t1", simulated.Sandbox{})
@@ -107,7 +107,7 @@ func (l *lab) suspendLost() {
 	}
 }
 
-func (l *lab) suspendIgnored() {
+func suspendIgnored(l *lab) {
 	p := l.suspender()
 	s := l.put("t1", simulated.Sandbox{})
 	lift := l.World.Inject(simulated.Fault{On: simulated.Stop, Effect: simulated.NotDone})
@@ -130,7 +130,7 @@ func (l *lab) suspendIgnored() {
 	}
 }
 
-func (l *lab) resumes() {
+func resumes(l *lab) {
 	p := l.suspender()
 	if err := p.Resume(l.t.Context(), l.none()); !errors.Is(err, reconcile.ErrNotFound) {
 		l.t.Errorf("Resume of no sandbox = %v, want ErrNotFound", err)

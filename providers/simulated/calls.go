@@ -32,7 +32,7 @@ func (w *World) Look(idOrName string) (Sandbox, error) {
 }
 
 // find tries ids first and names after, as providers do.
-func (w *World) find(idOrName string) *box {
+func (w *ground) find(idOrName string) *box {
 	if b := w.boxes[idOrName]; b != nil {
 		w.settle(b)
 		if b.alive() {
@@ -71,7 +71,7 @@ func (w *World) Create(s Sandbox) (Sandbox, error) {
 	return w.boxes[s.ID].Sandbox, nil
 }
 
-func (w *World) room() error {
+func (w *ground) room() error {
 	used := w.used()
 	if used.CPU+1 > w.o.Limits.CPU {
 		return &Refused{fmt.Sprintf("Total CPU limit exceeded. Maximum allowed: %g", w.o.Limits.CPU)}
@@ -97,7 +97,7 @@ func (w *World) Destroy(idOrName string) (Sandbox, error) {
 	})
 }
 
-func (w *World) doom(b *box, now time.Time) {
+func (w *ground) doom(b *box, now time.Time) {
 	w.alter(b, func(s *Sandbox) {
 		s.Doomed, s.doomedAt, s.UpdatedAt = true, now, now
 		s.Name = fmt.Sprintf("DESTROYED_%s_%d", s.Name, now.UnixMilli())
@@ -140,7 +140,7 @@ type change struct {
 	after time.Duration
 }
 
-func (w *World) begin(b *box, raw string, c change) {
+func (w *ground) begin(b *box, raw string, c change) {
 	w.alter(b, func(s *Sandbox) {
 		s.State, s.Raw = reconcile.SandboxCreating, raw
 		if c.to == reconcile.SandboxStopped {
@@ -170,7 +170,7 @@ func (w *World) Touch(id string) {
 	}
 }
 
-func (w *World) act(idOrName string, do func(*box, time.Time) error) (Sandbox, error) {
+func (w *ground) act(idOrName string, do func(*box, time.Time) error) (Sandbox, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.find(idOrName)

@@ -133,7 +133,7 @@ func (w *World) Called(c Call) Fault {
 	return f
 }
 
-func (w *World) strike(c Call) Fault {
+func (w *ground) strike(c Call) Fault {
 	c.At = w.o.Now()
 	if len(w.journal) == journalSize {
 		w.journal = slices.Delete(w.journal, 0, journalSize/2)

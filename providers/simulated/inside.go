@@ -132,7 +132,7 @@ func (w *World) LogOf(id string) (string, Trouble) {
 }
 
 // reach is the sandbox, if its inside can be called at all.
-func (w *World) reach(id string) (Sandbox, Trouble) {
+func (w *ground) reach(id string) (Sandbox, Trouble) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.boxes[id]

@@ -62,7 +62,7 @@ func (w *World) Page(q Query, f Fault) (page []Sandbox, next string) {
 func cursor(s Sandbox) string { return strconv.FormatInt(s.CreatedAt.UnixNano(), 10) + "/" + s.ID }
 
 // after is the index of the first sandbox behind a cursor.
-func (w *World) after(cursor string) int {
+func (w *ground) after(cursor string) int {
 	stamp, id, _ := strings.Cut(cursor, "/")
 	nanos, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {

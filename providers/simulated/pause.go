@@ -28,7 +28,7 @@ func (w *World) FreshID() string {
 }
 
 // newID is the id of the sandbox that is made now.
-func (w *World) newID() string {
+func (w *ground) newID() string {
 	if w.o.IDs != nil {
 		return w.o.IDs(w.made)
 	}

@@ -77,7 +77,7 @@ func (s Sandbox) Hidden() bool { return s.Doomed && s.State == reconcile.Sandbox
 func (s Sandbox) alive() bool { return !s.Gone && !s.Hidden() }
 
 // settleAll brings every sandbox up to the clock, and forgets those that are long gone.
-func (w *World) settleAll() {
+func (w *ground) settleAll() {
 	kept := w.order[:0]
 	for _, b := range w.order {
 		w.settle(b)
@@ -92,7 +92,7 @@ func (w *World) settleAll() {
 }
 
 // settle brings one sandbox up to the clock.
-func (w *World) settle(b *box) {
+func (w *ground) settle(b *box) {
 	now := w.o.Now()
 	if b.Gone {
 		return
@@ -114,7 +114,7 @@ func (w *World) settle(b *box) {
 }
 
 // fade carries on a delete: accepted, destroying, gone.
-func (w *World) fade(b *box, now time.Time) {
+func (w *ground) fade(b *box, now time.Time) {
 	since := now.Sub(b.doomedAt)
 	if since >= w.o.DeleteAfter && !b.Stuck {
 		w.alter(b, func(s *Sandbox) {
@@ -132,7 +132,7 @@ func (w *World) fade(b *box, now time.Time) {
 }
 
 // enter ends a transition. A change of state counts as activity.
-func (w *World) enter(b *box, state reconcile.SandboxState, at time.Time) {
+func (w *ground) enter(b *box, state reconcile.SandboxState, at time.Time) {
 	w.alter(b, func(s *Sandbox) {
 		s.State, s.Raw, s.next = state, "", ""
 		s.UpdatedAt, s.LastActivityAt = at, at

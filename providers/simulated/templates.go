@@ -59,7 +59,7 @@ func (w *World) Templates() []Template {
 	return out
 }
 
-func (w *World) template(nameOrID string) *Template {
+func (w *ground) template(nameOrID string) *Template {
 	t := w.templates[nameOrID]
 	for _, other := range w.templates {
 		if t == nil && other.ID == nameOrID {
@@ -110,7 +110,7 @@ func (w *World) ActivateTemplate(nameOrID string) (Template, error) {
 	return *t, nil
 }
 
-func (w *World) useTemplate(name string, now time.Time) error {
+func (w *ground) useTemplate(name string, now time.Time) error {
 	t := w.template(name)
 	if t == nil {
 		return &Refused{fmt.Sprintf("Snapshot %s not found. Did you add it through the Daytona Dashboard?", name)}
@@ -138,7 +138,7 @@ func (w *World) SetLimits(l Limits) {
 }
 
 // used counts a stopped sandbox with its disk only, and a failed one not at all.
-func (w *World) used() Limits {
+func (w *ground) used() Limits {
 	var sum Limits
 	for _, b := range w.order {
 		if b.Gone || b.Doomed {

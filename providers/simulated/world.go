@@ -13,7 +13,10 @@ import (
 )
 
 // A World is the fleet of one account. It is safe for concurrent use.
-type World struct {
+type World struct{ ground }
+
+// ground is what a world is made of, under its mutex.
+type ground struct {
 	mu        sync.Mutex
 	o         Options
 	rng       *rand.Rand
@@ -82,10 +85,10 @@ func New(o Options) *World {
 		o.Wait = reconcile.Sleep
 	}
 	o.Limits = o.Limits.orMany()
-	return &World{
+	return &World{ground{
 		o: o, rng: rand.New(rand.NewPCG(o.Seed, 0x5a4d)),
 		boxes: map[string]*box{}, templates: map[string]*Template{},
-	}
+	}}
 }
 
 // Now is the world's clock.
@@ -99,7 +102,7 @@ func (w *World) Put(s Sandbox) Sandbox {
 	return w.put(s)
 }
 
-func (w *World) put(s Sandbox) Sandbox {
+func (w *ground) put(s Sandbox) Sandbox {
 	now := w.o.Now()
 	w.made++
 	if s.ID == "" {
@@ -127,7 +130,7 @@ func (w *World) put(s Sandbox) Sandbox {
 	return s
 }
 
-func (w *World) insert(b *box) {
+func (w *ground) insert(b *box) {
 	if old, ok := w.boxes[b.ID]; ok {
 		w.order = slices.DeleteFunc(w.order, func(o *box) bool { return o == old })
 	}
@@ -157,7 +160,7 @@ func (w *World) Change(id string, change func(*Sandbox)) bool {
 }
 
 // alter keeps the former version for listings that lag.
-func (w *World) alter(b *box, change func(*Sandbox)) {
+func (w *ground) alter(b *box, change func(*Sandbox)) {
 	b.past = append(b.past, b.Sandbox)
 	if len(b.past) > versions {
 		b.past = slices.Delete(b.past, 0, 1)

@@ -57,7 +57,8 @@ func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandb
 	switch {
 	//guard:terminating-ours lost
 	case a == nil && b.Seen.GoneByUs:
-		reason = fmt.Sprintf("sandbox %s is listed as %s, for %s, and %s confirmed its termination, which sandkeeper asked for",
+		reason = fmt.Sprintf("sandbox %s is listed as %s, for %s, and %s confirmed its termination, "+
+			"which sandkeeper asked for",
 			b.ID, b.Raw, text.Duration(age), b.Provider)
 	case a != nil:
 		reason = fmt.Sprintf("sandbox %s was to be terminated %s ago, %s accepted it, and it is still %s",

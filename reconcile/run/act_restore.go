@@ -28,7 +28,7 @@ func (r *executor) carryResume(ctx context.Context, a reconcile.Action) reconcil
 	case err != nil:
 		return r.laterOrNever(a, err.Error())
 	}
-	return r.confirmOne(ctx, a)
+	return r.confirmer().confirmOne(ctx, a)
 }
 
 // carryRestore sets a task row back to what it was before our own write, if it has not moved

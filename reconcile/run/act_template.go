@@ -20,7 +20,7 @@ func (r *executor) carryActivate(ctx context.Context, a reconcile.Action) reconc
 	if err := r.k.effects().activate(ctx, ruling, &a); err != nil {
 		return r.later(a, err.Error())
 	}
-	return r.confirmOne(ctx, a)
+	return r.confirmer().confirmOne(ctx, a)
 }
 
 // actionTemplate is the name of the template that an activate is about.

@@ -28,9 +28,9 @@ func (r *executor) carryEnd(ctx context.Context, a reconcile.Action) reconcile.A
 	switch said {
 	case reconcile.TerminateGone:
 		a.ActedAt = before // it had gone without us, unless it was asked for earlier
-		return r.confirmOne(ctx, a)
+		return r.confirmer().confirmOne(ctx, a)
 	case reconcile.TerminateDone:
-		return r.confirmOne(ctx, a)
+		return r.confirmer().confirmOne(ctx, a)
 	case reconcile.TerminateChanged:
 		//guard:end-changed lost
 		return r.withdraw(a, "the provider shows another sandbox under this id, or another task claimed it meanwhile")

@@ -11,7 +11,7 @@ import (
 
 // confirm looks at what was accepted until the provider says gone, or until waiting ends.
 // What is not confirmed stays accepted, and the next run looks again.
-func (r *executor) confirm(ctx context.Context) error {
+func (r confirmer) confirm(ctx context.Context) error {
 	ctx = reconcile.InLane(ctx, reconcile.LaneAction)
 	wait := 200 * time.Millisecond
 	for ctx.Err() == nil {
@@ -30,7 +30,7 @@ func (r *executor) confirm(ctx context.Context) error {
 
 // confirmAll looks once at every accepted action, side by side, and returns how many are left that are worth
 // waiting for: one after the other, a slow provider would keep the run waiting for each of hundreds.
-func (r *executor) confirmAll(ctx context.Context) (left int, err error) {
+func (r confirmer) confirmAll(ctx context.Context) (left int, err error) {
 	type looked struct {
 		left int
 		err  error
@@ -51,7 +51,7 @@ func (r *executor) confirmAll(ctx context.Context) (left int, err error) {
 	return left, errors.Join(errs...)
 }
 
-func (r *executor) accepted() []reconcile.Action {
+func (r confirmer) accepted() []reconcile.Action {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []reconcile.Action
@@ -65,7 +65,7 @@ func (r *executor) accepted() []reconcile.Action {
 
 // confirmAction looks once more and writes down that it is done, or, past the deadline, asks
 // for it once more, with pauses that double.
-func (r *executor) confirmAction(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+func (r confirmer) confirmAction(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
 	if _, ok := r.k.Providers[a.Provider]; !ok {
 		return a, nil
 	}
@@ -104,7 +104,7 @@ func (r *executor) confirmAction(ctx context.Context, a reconcile.Action) (recon
 // overdue reports whether a termination was accepted too long ago. It is asked for again
 // at ages that double, and then once an hour, however often it was tried before it was accepted.
 // What may not be asked for is claimed after pauses that grow with its age.
-func (r *executor) overdue(a *reconcile.Action, now time.Time) bool {
+func (r confirmer) overdue(a *reconcile.Action, now time.Time) bool {
 	if r.leavesToFull(a) {
 		return false
 	}
@@ -132,7 +132,7 @@ func stepUndone(s reconcile.Step) string {
 
 // confirmOne looks once whether what was asked for is done. It is only when the provider,
 // asked again, says so.
-func (r *executor) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r confirmer) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Action {
 	a.Outcome = reconcile.OutcomeAccepted
 	if a.Step == reconcile.StepActivate {
 		return r.confirmTemplate(ctx, a)
@@ -160,7 +160,7 @@ func (r *executor) confirmOne(ctx context.Context, a reconcile.Action) reconcile
 	return a
 }
 
-func (r *executor) confirmTemplate(ctx context.Context, a reconcile.Action) reconcile.Action {
+func (r confirmer) confirmTemplate(ctx context.Context, a reconcile.Action) reconcile.Action {
 	templates := reconcile.CapabilitiesOf(r.k.Providers[a.Provider]).Templates
 	if templates == nil {
 		return a
@@ -171,3 +171,8 @@ func (r *executor) confirmTemplate(ctx context.Context, a reconcile.Action) reco
 	}
 	return a
 }
+
+// confirmer is the part of an [executor] that makes sure of what was done.
+type confirmer struct{ *executor }
+
+func (r *executor) confirmer() confirmer { return confirmer{r} }

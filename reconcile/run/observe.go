@@ -210,4 +210,4 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 // changes nothing.
 type observer struct{ *Reconciler }
 
-func (r *Reconciler) observer() observer { return observer{r} }
+func (k *Reconciler) observer() observer { return observer{k} }

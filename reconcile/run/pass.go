@@ -99,7 +99,7 @@ func (k *Reconciler) onceAlone(ctx context.Context, kind reconcile.PassKind, wai
 	done(acted)
 	looking, done := k.timed(held.watch, kind, "confirming")
 	//nolint:contextcheck // made from ctx
-	err = errors.Join(acted, run.confirm(looking))
+	err = errors.Join(acted, run.confirmer().confirm(looking))
 	done(err)
 	run.result.Done, run.result.Waits, run.result.Refused = run.done, run.waits, run.refusals
 	return run, cause(held.watch, err) //nolint:contextcheck // made from ctx

@@ -83,7 +83,8 @@ func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, er
 	if r.acted() {
 		r.until = time.Now().Add(confirmFor)
 	}
-	err = errors.Join(err, r.confirm(carried{w.stop, ctx})) //nolint:contextcheck // outlives the call by design
+	//nolint:contextcheck // outlives the call by design
+	err = errors.Join(err, r.confirmer().confirm(carried{w.stop, ctx}))
 	if r.news.Load() {
 		r.k.deliver(ctx, tellingTime)
 	}
@@ -93,7 +94,7 @@ func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, er
 // acted reports whether this call asked a provider for something that it accepted. Only
 // then it stays for a moment; who only looks again looks once.
 func (r *executor) acted() bool {
-	for _, a := range r.accepted() {
+	for _, a := range r.confirmer().accepted() {
 		if !a.ActedAt.Before(r.now) {
 			return true
 		}

@@ -116,7 +116,7 @@ func (e *engine) play() {
 			break
 		}
 		e.turn = nil
-		if e.keep() || e.dispatch() {
+		if e.keep() || e.daemons().dispatch() {
 			continue
 		}
 		if t := e.gate.choose(e.since()); t != nil {

@@ -33,8 +33,8 @@ type calm struct {
 
 // beginCalm lifts all faults. The operator takes back what would keep the plan from becoming
 // empty, and from then on lets go what a person has to let go.
-func (e *engine) beginCalm() {
-	e.log.add(e, "from now on it is calm")
+func (e ending) beginCalm() {
+	e.log.add(e.engine, "from now on it is calm")
 	e.calm.on = true
 	e.endFaults()
 	e.traps = nil
@@ -64,39 +64,39 @@ func (e *engine) beginCalm() {
 
 // hourly is how many full passes more it may take because the budget of an hour is small: what
 // a disaster leaves is about forty remedies.
-func (e *engine) hourly() int {
+func (e ending) hourly() int {
 	hour := int(time.Hour / max(e.fullEvery(), time.Minute))
 	return hour * 40 / max(e.place.Policy().Limits.PerHour, 1)
 }
 
-func (e *engine) takeBack() {
+func (e ending) takeBack() {
 	c, _ := e.ledger.Controls(e.ctx) // fails only when the context has ended
 	for _, p := range c.Pauses {
-		e.wish(operatorRequest{what: "resume", on: p.Scope})
+		e.operators().wish(operatorRequest{what: "resume", on: p.Scope})
 	}
 	for _, h := range c.Holds {
-		e.wish(operatorRequest{what: "unhold", on: fmt.Sprint(h.ID)})
+		e.operators().wish(operatorRequest{what: "unhold", on: fmt.Sprint(h.ID)})
 	}
 	for _, rule := range history.SortedKeys(c.Modes) {
-		e.wish(operatorRequest{what: "mode", on: rule, mode: "clear"})
+		e.operators().wish(operatorRequest{what: "mode", on: rule, mode: "clear"})
 	}
 }
 
 // tend lets go, every two minutes, what only a person may let go: open breakers, incidents, and
 // sources that are still frozen.
-func (e *engine) tend() {
+func (e ending) tend() {
 	ctx := e.ctx
 	c, _ := e.ledger.Controls(ctx) // fails only when the context has ended
 	for _, rule := range history.SortedKeys(c.Breakers) {
-		e.wish(operatorRequest{what: "release", on: "breaker:" + rule, last: time.Hour})
+		e.operators().wish(operatorRequest{what: "release", on: "breaker:" + rule, last: time.Hour})
 	}
 	if slices.ContainsFunc(c.Incidents, func(in reconcile.Incident) bool { return in.Holds() }) {
-		e.wish(operatorRequest{what: "release-incident", on: "all"})
+		e.operators().wish(operatorRequest{what: "release-incident", on: "all"})
 	}
 	sources, _ := e.ledger.Sources(ctx)
 	for _, name := range history.SortedKeys(sources) {
 		if s := sources[name]; !s.Trusted && e.calm.full > 5 && !e.mends(s) {
-			e.wish(operatorRequest{what: "release", on: name, last: time.Hour})
+			e.operators().wish(operatorRequest{what: "release", on: name, last: time.Hour})
 		}
 	}
 	e.after(2*time.Minute, e.tend)
@@ -105,7 +105,7 @@ func (e *engine) tend() {
 // mends reports whether a source has to be believed again without a person: a listing, probes and
 // clocks that are whole again. A listing that does not show any more what was given to somebody
 // else stays as it is.
-func (e *engine) mends(s reconcile.SourceSeen) bool {
+func (e ending) mends(s reconcile.SourceSeen) bool {
 	switch kind, of := reconcile.SourceParts(s.Name); kind {
 	case reconcile.SourceClock:
 		_, provider := reconcile.ClockProvider(s.Name) // which nobody sets right again
@@ -119,7 +119,7 @@ func (e *engine) mends(s reconcile.SourceSeen) bool {
 }
 
 // fullEvery is the longest time between two full passes by the schedules.
-func (e *engine) fullEvery() time.Duration {
+func (e ending) fullEvery() time.Duration {
 	var longest time.Duration
 	for _, line := range e.script.Setup {
 		if s, err := parseProcess(line.Args); line.Verb == verbProcess && err == nil && s.name != kindLook {
@@ -129,11 +129,11 @@ func (e *engine) fullEvery() time.Duration {
 	return longest
 }
 
-func (e *engine) makesPasses() bool { return e.fullEvery() > 0 }
+func (e ending) makesPasses() bool { return e.fullEvery() > 0 }
 
 // judgeCalm ends the history when enough full passes found nothing to do, or when it took too
 // many.
-func (e *engine) judgeCalm(p *process, r *run.Result, err error) {
+func (e ending) judgeCalm(p *process, r *run.Result, err error) {
 	looks := strings.HasPrefix(p.name, kindLook)
 	if !e.calm.on || e.over || e.o.Tail > 0 || looks || r != nil && r.Kind != reconcile.Full {
 		return
@@ -153,7 +153,7 @@ func (e *engine) judgeCalm(p *process, r *run.Result, err error) {
 }
 
 // leftover is something that is still to be done; "" when there is nothing.
-func (e *engine) leftover(r *run.Result, err error) string {
+func (e ending) leftover(r *run.Result, err error) string {
 	if r == nil || err != nil {
 		return fmt.Sprintf("a pass failed: %v", err)
 	}
@@ -189,13 +189,13 @@ func (e *engine) leftover(r *run.Result, err error) string {
 }
 
 // evils reports whether a step is about what is the evil tenant's.
-func (e *engine) evils(a *reconcile.Action) bool {
+func (e ending) evils(a *reconcile.Action) bool {
 	return e.place.Evils(a.Task, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 }
 
 // alone reports whether a step waits, for ever, for something to compare its sandbox with: its
 // provider has no other that runs, is proven ours, and could answer.
-func (e *engine) alone(r *run.Result, s *decide.PlannedStep) bool {
+func (e ending) alone(r *run.Result, s *decide.PlannedStep) bool {
 	at := slices.IndexFunc(s.HeldBy, func(h reconcile.Held) bool {
 		_, provider := reconcile.SourceParts(h.What)
 		return h == reconcile.HeldUnwitnessed(provider) || h == reconcile.HeldFrozen(reconcile.ProbesOf(provider))
@@ -219,7 +219,7 @@ func (e *engine) alone(r *run.Result, s *decide.PlannedStep) bool {
 
 // shielded reports whether a step is held for good because its sandbox may be that of a task that
 // lives, and truly is needed: who shows it cannot know more.
-func (e *engine) shielded(s *decide.PlannedStep) bool {
+func (e ending) shielded(s *decide.PlannedStep) bool {
 	ref := reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}
 	unmatched := len(s.HeldBy) > 0 && s.HeldBy[0].Kind == reconcile.HeldUnmatched
 	return unmatched && (e.place.Needed(ref) || e.place.Nobodys(ref))
@@ -227,12 +227,12 @@ func (e *engine) shielded(s *decide.PlannedStep) bool {
 
 // ageless reports whether a step is held for good because its sandbox seems older than its row, and a clock that
 // tells the age of one of them has jumped since: by what can be read it is older.
-func (e *engine) ageless(held reconcile.HeldBy, a *reconcile.Action) bool {
+func (e ending) ageless(held reconcile.HeldBy, a *reconcile.Action) bool {
 	return held.Doubtful(reconcile.OlderThanRow) && e.place.Ageless(reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 }
 
 // behind reports whether an action is a later step of a remedy whose first one is left open: it waits with that.
-func (e *engine) behind(a *reconcile.Action, open []reconcile.Action) bool {
+func (e ending) behind(a *reconcile.Action, open []reconcile.Action) bool {
 	return a.Seq > 0 && a.Attempts == 0 && slices.ContainsFunc(open, func(first reconcile.Action) bool {
 		return first.Remedy == a.Remedy && first.Seq < a.Seq && e.leftOpen(&first)
 	})
@@ -248,7 +248,7 @@ func byConfig(held reconcile.HeldBy) bool {
 
 // leftOpen reports whether an action is for a person: its sandbox was given to somebody else while
 // it went, or its quarantine ends while nobody lives who could prove that link and rows are whole.
-func (e *engine) leftOpen(a *reconcile.Action) bool {
+func (e ending) leftOpen(a *reconcile.Action) bool {
 	held := a.WaitsFor()
 	if _, shared := held.Of(reconcile.HeldNotExclusive); shared {
 		return e.place.Taken(a.Provider)
@@ -283,13 +283,13 @@ func waits(a *reconcile.Action, now time.Time) bool {
 
 // enforced reports whether the config lets a rule act on everything that it finds. What it does
 // not let be done stays open.
-func (e *engine) enforced(rule string) bool {
+func (e ending) enforced(rule string) bool {
 	p := e.place.Policy()
 	r, known := p.Rules[rule]
 	return !known || r.Mode == reconcile.Enforce && r.Rollout >= 100 && r.Remedy != reconcile.Report && !p.NeedsProof(rule)
 }
 
-func (e *engine) lively(left string) {
+func (e ending) lively(left string) {
 	if e.over {
 		return
 	}
@@ -299,10 +299,15 @@ func (e *engine) lively(left string) {
 }
 
 // finish ends the history well.
-func (e *engine) finish() {
+func (e ending) finish() {
 	e.violate(e.place.End())
 	for _, w := range e.o.Watch {
 		e.violate(w.End())
 	}
 	e.over = true
 }
+
+// ending is the end of a history: nothing more goes wrong, and all that is wrong must be mended.
+type ending struct{ *engine }
+
+func (e *engine) ending() ending { return ending{e} }

@@ -38,7 +38,7 @@ func (e *engine) carry(event history.Event) error {
 		return e.reconfigure(event.Args)
 	case verbOperator:
 		w, err := parseOperatorRequest(event.Args)
-		e.wish(w)
+		e.operators().wish(w)
 		return err
 	case verbNothing:
 		return nil

@@ -45,7 +45,7 @@ func parseOperatorRequest(args []string) (operatorRequest, error) {
 var by = reconcile.Attribution{Author: "ana", Reason: "drill"}
 
 // wish lets the operator do something. What the ledger refuses is nothing done.
-func (e *engine) wish(w operatorRequest) {
+func (e operators) wish(w operatorRequest) {
 	e.cover.add("operator", w.what)
 	switch w.what {
 	case "terminate", "emergency":
@@ -57,7 +57,7 @@ func (e *engine) wish(w operatorRequest) {
 	}
 	args, err := e.wishNow(w)
 	if err != nil {
-		e.log.add(e, "refused: %v", err)
+		e.log.add(e.engine, "refused: %v", err)
 		return
 	}
 	e.notice("operator", wishCall(w), args)
@@ -72,7 +72,7 @@ func wishCall(w operatorRequest) string {
 		"release": "Release", "release-incident": "ReleaseIncident"}[w.what]
 }
 
-func (e *engine) wishNow(w operatorRequest) (args any, err error) {
+func (e operators) wishNow(w operatorRequest) (args any, err error) {
 	ctx := e.ctx
 	until := e.until(w.last)
 	switch wishCall(w) {
@@ -100,7 +100,7 @@ func (e *engine) wishNow(w operatorRequest) (args any, err error) {
 }
 
 // until is a time by the ledger's clock, which it is written down by; zero for no end.
-func (e *engine) until(last time.Duration) time.Time {
+func (e operators) until(last time.Duration) time.Time {
 	if last == 0 {
 		return time.Time{}
 	}
@@ -109,7 +109,7 @@ func (e *engine) until(last time.Duration) time.Time {
 }
 
 // release lets the subjects pass that are held now, as `sandkeeper release` does.
-func (e *engine) release(w operatorRequest) (reconcile.Release, error) {
+func (e operators) release(w operatorRequest) (reconcile.Release, error) {
 	subjects, err := e.heldBy(w.on)
 	if err != nil || len(subjects) == 0 {
 		return reconcile.Release{}, errors.Join(err, errors.New("nothing is held by "+w.on))
@@ -123,7 +123,7 @@ func (e *engine) release(w operatorRequest) (reconcile.Release, error) {
 	return r, err
 }
 
-func (e *engine) heldBy(what string) ([]string, error) {
+func (e operators) heldBy(what string) ([]string, error) {
 	ctx := e.ctx
 	if rule, isBreaker := reconcile.OfType(reconcile.SubjectBreaker, what); isBreaker {
 		c, err := e.ledger.Controls(ctx)
@@ -146,7 +146,7 @@ func (e *engine) heldBy(what string) ([]string, error) {
 	return subjects, nil
 }
 
-func (e *engine) releaseIncidents(id string) error {
+func (e operators) releaseIncidents(id string) error {
 	ctx := e.ctx
 	c, err := e.ledger.Controls(ctx)
 	if err != nil {
@@ -165,7 +165,7 @@ func (e *engine) releaseIncidents(id string) error {
 }
 
 // wishEnd looks at both worlds and asks for ends, as `terminate` and `emergency` do.
-func (e *engine) wishEnd(w operatorRequest) {
+func (e operators) wishEnd(w operatorRequest) {
 	p := e.birth("operator")
 	k := e.keeper(p, 0)
 	e.run(p, 0, func() func() {
@@ -173,7 +173,7 @@ func (e *engine) wishEnd(w operatorRequest) {
 		return func() {
 			e.bury(p)
 			if err != nil {
-				e.log.add(e, "the operator saw nothing: %v", err)
+				e.log.add(e.engine, "the operator saw nothing: %v", err)
 				return
 			}
 			e.askEnd(r, w)
@@ -181,7 +181,7 @@ func (e *engine) wishEnd(w operatorRequest) {
 	})
 }
 
-func (e *engine) askEnd(r *run.Result, w operatorRequest) {
+func (e operators) askEnd(r *run.Result, w operatorRequest) {
 	preview := &run.Preview{}
 	if w.what == "emergency" {
 		preview = r.Emergency("", w.insist)
@@ -189,7 +189,7 @@ func (e *engine) askEnd(r *run.Result, w operatorRequest) {
 		h, _ := e.ledger.Subject(e.ctx, w.on) // nothing known is a history as well
 		d := r.Decision(w.on, h)
 		if d == nil {
-			e.log.add(e, "the operator does not find %s", w.on)
+			e.log.add(e.engine, "the operator does not find %s", w.on)
 			return
 		}
 		preview = r.Ending(d, w.on, w.insist)
@@ -199,7 +199,7 @@ func (e *engine) askEnd(r *run.Result, w operatorRequest) {
 
 // asks writes down what the operator asks for. Its ids are numbered, so that the same script
 // gives the same bytes.
-func (e *engine) asks(actions []reconcile.Action, withdraw []string) {
+func (e operators) asks(actions []reconcile.Action, withdraw []string) {
 	if len(actions) == 0 {
 		return
 	}
@@ -215,7 +215,7 @@ func (e *engine) asks(actions []reconcile.Action, withdraw []string) {
 	}
 	asked, err := e.ledger.Ask(e.ctx, by, actions, withdraw)
 	if err != nil {
-		e.log.add(e, "refused: %v", err)
+		e.log.add(e.engine, "refused: %v", err)
 		return
 	}
 	e.notice("operator", "Ask", asked)
@@ -228,17 +228,17 @@ func (e *engine) asks(actions []reconcile.Action, withdraw []string) {
 			work.Remedies = append(work.Remedies, asked[i].Remedy)
 		}
 	}
-	e.kick(work, "")
+	e.daemons().kick(work, "")
 }
 
 // wishBack asks for the end of a quarantine, as `restore` does, and holds what comes back.
-func (e *engine) wishBack(w operatorRequest) {
+func (e operators) wishBack(w operatorRequest) {
 	if w.on == "any" {
 		w.on = e.inQuarantine()
 	}
 	remedy := e.quarantine(w.on)
 	if remedy == nil {
-		e.log.add(e, "nothing of %s is in quarantine", w.on)
+		e.log.add(e.engine, "nothing of %s is in quarantine", w.on)
 		return
 	}
 	actions, withdraw := reconcile.AskRestore(remedy)
@@ -253,7 +253,7 @@ func (e *engine) wishBack(w operatorRequest) {
 }
 
 // inQuarantine is a subject of which something is in quarantine; "" when there is none.
-func (e *engine) inQuarantine() string {
+func (e operators) inQuarantine() string {
 	open, _ := e.ledger.OpenActions(e.ctx) // fails only when the context has ended
 	for i := range open {
 		if a := &open[i]; a.Seq > 0 && a.Step == reconcile.StepTerminate && e.quarantine(a.Subject) != nil {
@@ -264,7 +264,7 @@ func (e *engine) inQuarantine() string {
 }
 
 // quarantine is the remedy that has something of a subject in quarantine, whole.
-func (e *engine) quarantine(id string) []reconcile.Action {
+func (e operators) quarantine(id string) []reconcile.Action {
 	h, err := e.ledger.Subject(e.ctx, id)
 	if err != nil {
 		return nil
@@ -285,7 +285,7 @@ func (e *engine) quarantine(id string) []reconcile.Action {
 
 // remedy is all of an action's remedy. Its first may be on the task's row, which has a history
 // of its own.
-func (e *engine) remedy(of *reconcile.Action, known []reconcile.Action) []reconcile.Action {
+func (e operators) remedy(of *reconcile.Action, known []reconcile.Action) []reconcile.Action {
 	known = slices.Clone(known)
 	if of.Task != "" {
 		h, _ := e.ledger.Subject(e.ctx, "task:"+of.Task) // nothing known adds nothing
@@ -302,3 +302,8 @@ func (e *engine) remedy(of *reconcile.Action, known []reconcile.Action) []reconc
 	slices.SortFunc(out, func(a, b reconcile.Action) int { return a.Seq - b.Seq })
 	return out
 }
+
+// operators is what operators do in a history.
+type operators struct{ *engine }
+
+func (e *engine) operators() operators { return operators{e} }

@@ -72,7 +72,7 @@ func parseProcess(args []string) (schedule, error) {
 // come books the processes of a schedule.
 func (e *engine) come(s schedule) {
 	if strings.HasPrefix(s.name, "replica-") {
-		e.at(s.first, func() { e.startReplica(s) })
+		e.at(s.first, func() { e.daemons().startReplica(s) })
 		return
 	}
 	var turn func()
@@ -146,7 +146,7 @@ func (e *engine) passed(p *process, r *run.Result, err error) {
 	if e.reader != nil && err == nil {
 		e.violate(e.reader.Pass(e.since(), &p.policy, r))
 	}
-	e.judgeCalm(p, r, err)
+	e.ending().judgeCalm(p, r, err)
 }
 
 // bury forgets a process that has ended by itself.

@@ -31,7 +31,7 @@ type worker struct {
 // comesBack is how long a replica takes to come again.
 const comesBack = 20 * time.Second
 
-func (e *engine) startReplica(s schedule) {
+func (e daemons) startReplica(s schedule) {
 	r := &replica{process: e.birth(s.name), workers: make([]worker, s.lanes)}
 	r.process.back = func(after time.Duration) {
 		e.replica = slices.DeleteFunc(e.replica, func(o *replica) bool { return o == r })
@@ -47,7 +47,7 @@ func (e *engine) startReplica(s schedule) {
 }
 
 // startWorkers makes what works by the config of now. Jobs that began by another one end with it.
-func (e *engine) startWorkers(r *replica) {
+func (e daemons) startWorkers(r *replica) {
 	r.reload = false
 	r.keeper = e.keeper(r.process, 0)
 	for i := range r.workers {
@@ -56,7 +56,7 @@ func (e *engine) startWorkers(r *replica) {
 }
 
 // ticks makes passes of a kind by their schedule, which is the same for all replicas.
-func (e *engine) ticks(r *replica, kind reconcile.PassKind, every time.Duration) {
+func (e daemons) ticks(r *replica, kind reconcile.PassKind, every time.Duration) {
 	if every == 0 {
 		return
 	}
@@ -64,8 +64,8 @@ func (e *engine) ticks(r *replica, kind reconcile.PassKind, every time.Duration)
 	e.at(now+every-now%every, func() { e.tick(r, kind, every) })
 }
 
-func (e *engine) tick(r *replica, kind reconcile.PassKind, every time.Duration) {
-	if r.over(e) {
+func (e daemons) tick(r *replica, kind reconcile.PassKind, every time.Duration) {
+	if r.over(e.engine) {
 		return
 	}
 	now := e.since()
@@ -113,14 +113,14 @@ func passPatiently(work, stop context.Context, k *run.Reconciler, kind reconcile
 func (r *replica) over(e *engine) bool { return !slices.Contains(e.living, r.process) }
 
 // begins takes the config of now.
-func (e *engine) begins(r *replica) {
+func (e daemons) begins(r *replica) {
 	e.configure(r.process)
 	e.startWorkers(r)
 }
 
 // retire ends a replica that was asked to stop and has nothing under way.
-func (e *engine) retire(r *replica) {
-	if r.stop.Err() == nil || r.busy || r.over(e) {
+func (e daemons) retire(r *replica) {
+	if r.stop.Err() == nil || r.busy || r.over(e.engine) {
 		return
 	}
 	for i := range r.workers {
@@ -196,7 +196,7 @@ type freeLane struct {
 	i int
 }
 
-func (e *engine) freeLanes() []freeLane {
+func (e daemons) freeLanes() []freeLane {
 	var free []freeLane
 	for _, r := range e.replica {
 		if r.frozen > e.since() || r.stop.Err() != nil {
@@ -219,7 +219,7 @@ func (e *engine) freeLanes() []freeLane {
 
 // dispatch gives a job that is due to a lane that is free, both by the seed, and reports
 // whether there was one.
-func (e *engine) dispatch() bool {
+func (e daemons) dispatch() bool {
 	if len(e.board.jobs) == 0 {
 		return false
 	}
@@ -242,7 +242,7 @@ func (e *engine) dispatch() bool {
 }
 
 // work lets a lane work at a job.
-func (e *engine) work(l freeLane, j *job) {
+func (e daemons) work(l freeLane, j *job) {
 	if j.remedy == "" && e.since()-j.asked > probeBudget {
 		e.board.remove(j)
 		return
@@ -273,7 +273,7 @@ func (j *job) do(ctx context.Context, w *run.Worker) (time.Duration, error) {
 }
 
 // worked puts a job back that is not done.
-func (e *engine) worked(j *job, again time.Duration, err error) {
+func (e daemons) worked(j *job, again time.Duration, err error) {
 	j.running = false
 	switch {
 	case err != nil && j.remedy != "" && j.tries < mostTries:
@@ -286,7 +286,7 @@ func (e *engine) worked(j *job, again time.Duration, err error) {
 }
 
 // rescue puts a job back that a killed process had begun.
-func (e *engine) rescue(p *process, j *job) {
+func (e daemons) rescue(p *process, j *job) {
 	switch {
 	case !j.running || slices.Contains(e.living, p):
 	case j.remedy == "" || j.tries >= mostTries:
@@ -302,14 +302,14 @@ type boardCalls struct{ *seat }
 // Kick adds jobs for the work.
 func (c boardCalls) Kick(ctx context.Context, work reconcile.Work) error {
 	_, err := ask(ctx, c.seat, query{party: partyQueue, name: "Kick", args: work, writes: true}, func() (bool, error) {
-		c.e.kick(work, c.e.turn.kicks)
+		c.e.daemons().kick(work, c.e.turn.kicks)
 		return true, nil
 	})
 	return err
 }
 
 // kick puts jobs on the board. A fault of the queue loses or repeats them.
-func (e *engine) kick(work reconcile.Work, how string) {
+func (e daemons) kick(work reconcile.Work, how string) {
 	if how == "lost" {
 		return
 	}
@@ -327,3 +327,8 @@ func (e *engine) kick(work reconcile.Work, how string) {
 		}
 	}
 }
+
+// daemons is the part of an [engine] that runs the daemon's replicas: their ticks, their jobs.
+type daemons struct{ *engine }
+
+func (e *engine) daemons() daemons { return daemons{e} }

@@ -106,7 +106,7 @@ func (e *engine) open() error {
 		last = max(last, event.At)
 		e.at(event.At, func() { e.do(event) })
 	}
-	e.at(max(last, e.script.Calm), e.beginCalm)
+	e.at(max(last, e.script.Calm), e.ending().beginCalm)
 	return nil
 }
 

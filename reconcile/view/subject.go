@@ -10,12 +10,12 @@ import (
 // Subjects groups tasks and sandboxes by their links. Each task and each sandbox is in
 // exactly one subject. The order is by subject id, so that a pass is the same twice.
 func (v *places) Subjects() []reconcile.Subject {
-	boxes, loose := v.link()
-	others := v.looseSubjects(loose)
+	boxes, loose := v.linker().link()
+	others := v.linker().looseSubjects(loose)
 	out := make([]reconcile.Subject, 0, len(v.S.Tasks)+len(others))
-	for _, i := range v.byID() {
+	for _, i := range v.linker().byID() {
 		t := &v.S.Tasks[i]
-		out = append(out, v.subjectOf(t, &v.Seen[i], boxes[t.ID]))
+		out = append(out, v.linker().subjectOf(t, &v.Seen[i], boxes[t.ID]))
 	}
 	if len(others) == 0 {
 		return out
@@ -27,7 +27,7 @@ func (v *places) Subjects() []reconcile.Subject {
 
 // byID are the places of the live tasks in the order of their ids. Places are sorted and
 // not subjects, which are large.
-func (v *places) byID() []int {
+func (v linker) byID() []int {
 	order := reconcile.Indices(len(v.S.Tasks))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v.S.Tasks[a].ID, v.S.Tasks[b].ID) })
 	return order
@@ -37,10 +37,10 @@ func (v *places) byID() []int {
 func (v *places) TaskSubject(t *reconcile.Task, boxes []reconcile.SeenSandbox) reconcile.Subject {
 	var seen SeenTask
 	seen.TaskSeen, seen.Known = v.S.Memory.Tasks[t.ID]
-	return v.subjectOf(t, &seen, boxes)
+	return v.linker().subjectOf(t, &seen, boxes)
 }
 
-func (v *places) subjectOf(t *reconcile.Task, before *SeenTask, boxes []reconcile.SeenSandbox) reconcile.Subject {
+func (v linker) subjectOf(t *reconcile.Task, before *SeenTask, boxes []reconcile.SeenSandbox) reconcile.Subject {
 	v.listener().markActivity(t, before)
 	seen := before.TaskSeen
 	if before.Known && (TaskSeenMoved(&seen, t) || v.PerhapsEnded(&seen, t)) {
@@ -51,7 +51,7 @@ func (v *places) subjectOf(t *reconcile.Task, before *SeenTask, boxes []reconcil
 
 // link gives each sandbox to the live task that it belongs to; loose ones have none. The
 // boxes stand side by side in one block of memory: nearly every task has exactly one.
-func (v *places) link() (byTask map[string][]reconcile.SeenSandbox, loose []reconcile.SeenSandbox) {
+func (v linker) link() (byTask map[string][]reconcile.SeenSandbox, loose []reconcile.SeenSandbox) {
 	byTask = make(map[string][]reconcile.SeenSandbox, len(v.S.Tasks))
 	bySandbox := v.RowsBySandbox()
 	block := make([]reconcile.SeenSandbox, len(v.S.Sandboxes))
@@ -97,7 +97,7 @@ func (v *places) RowsBySandbox() map[reconcile.Ref]*reconcile.Task {
 }
 
 // user is the live task whose row names the sandbox.
-func (v *places) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcile.Task) string {
+func (v linker) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcile.Task) string {
 	if len(rows) == 0 {
 		return ""
 	}
@@ -124,7 +124,7 @@ func (v *places) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcil
 
 // remembered adds to each live task the sandboxes that the ledger knows it had and that
 // were not seen now, with what a direct look said of them.
-func (v *places) remembered(byTask map[string][]reconcile.SeenSandbox, several map[string]bool) {
+func (v linker) remembered(byTask map[string][]reconcile.SeenSandbox, several map[string]bool) {
 	if v.S.Whole {
 		return
 	}
@@ -161,12 +161,12 @@ func (v *places) ConfirmedGone(seen reconcile.SandboxSeen) bool {
 // Box is a sandbox as it is judged: as seen now, with what the ledger remembers of it.
 func (v *places) Box(s *reconcile.Sandbox) reconcile.SeenSandbox {
 	var b reconcile.SeenSandbox
-	v.fill(&b, s)
+	v.linker().fill(&b, s)
 	return b
 }
 
 // fill makes a box in its place: it is too large to be handed around.
-func (v *places) fill(b *reconcile.SeenSandbox, s *reconcile.Sandbox) {
+func (v linker) fill(b *reconcile.SeenSandbox, s *reconcile.Sandbox) {
 	b.Sandbox, b.Here = *s, true
 	//guard:link-id-first harm
 	if s.AltKey != "" && s.AltKey != s.ID && v.isID(reconcile.Ref{Provider: s.Provider, ID: s.AltKey}) {
@@ -185,7 +185,7 @@ func (v *places) fill(b *reconcile.SeenSandbox, s *reconcile.Sandbox) {
 
 // isID reports whether a sandbox is known to have the id: then a row that holds it means that one,
 // and none of that name.
-func (v *places) isID(ref reconcile.Ref) bool {
+func (v linker) isID(ref reconcile.Ref) bool {
 	seen, known := v.S.Memory.Sandboxes[ref]
 	return known && seen.GoneAt.IsZero() && !v.S.Lookups[ref].Gone || v.S.Lists(ref)
 }
@@ -196,11 +196,11 @@ func (v *places) isID(ref reconcile.Ref) bool {
 // label explains nothing away.
 func (v *places) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*reconcile.Task) string {
 	//guard:link-says-nothing harm
-	if b.BadLink || v.saysNothing(b.Task) && v.Live[b.Seen.Task] != nil {
+	if b.BadLink || v.linker().saysNothing(b.Task) && v.Live[b.Seen.Task] != nil {
 		return b.Seen.Task
 	}
 	row, named := v.rowOf(&b.Sandbox)
-	user := v.user(b, bySandbox)
+	user := v.linker().user(b, bySandbox)
 	switch {
 	//guard:link-label harm
 	case b.Task != "" && v.Live[b.Task] != nil:
@@ -225,7 +225,7 @@ func (v *places) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*r
 
 // saysNothing reports whether a link names what can be no id, or what was not read: a look may show a
 // sandbox after the rows were read, and it is not another task's for that.
-func (v *places) saysNothing(task string) bool {
+func (v linker) saysNothing(task string) bool {
 	_, read := v.S.Rows[task]
 	//guard:link-unread harm
 	return v.S.Unparsable[task] || task != "" && v.Live[task] == nil && !read && !v.S.Absent[task]
@@ -233,7 +233,7 @@ func (v *places) saysNothing(task string) bool {
 
 // looseSubjects are the sandboxes without a live task. Those of one ended task make one
 // subject.
-func (v *places) looseSubjects(loose []reconcile.SeenSandbox) []reconcile.Subject {
+func (v linker) looseSubjects(loose []reconcile.SeenSandbox) []reconcile.Subject {
 	var out []reconcile.Subject
 	ended := map[string]int{}
 	for _, b := range loose {
@@ -273,7 +273,7 @@ func (v *places) LinkState(b reconcile.SeenSandbox, task string) (reconcile.Link
 	case b.BadLink:
 		return reconcile.LinkUnparsable, nil
 	case task == "":
-		return v.linkUnnamed(b), nil
+		return v.linker().linkUnnamed(b), nil
 	//guard:fate-unparsable P11
 	case v.S.Unparsable[task]:
 		return reconcile.LinkUnparsable, nil
@@ -291,7 +291,7 @@ func (v *places) LinkState(b reconcile.SeenSandbox, task string) (reconcile.Link
 
 // linkUnnamed is for a sandbox that names no task. When rows may name sandboxes, they must
 // have been asked.
-func (v *places) linkUnnamed(b reconcile.SeenSandbox) reconcile.LinkState {
+func (v linker) linkUnnamed(b reconcile.SeenSandbox) reconcile.LinkState {
 	//guard:fate-unasked P3
 	for _, key := range b.Keys() {
 		if !v.S.Absent["sandbox:"+key] && !v.heldElsewhere(key, &b.Sandbox) {
@@ -300,3 +300,8 @@ func (v *places) linkUnnamed(b reconcile.SeenSandbox) reconcile.LinkState {
 	}
 	return reconcile.LinkUnnamed
 }
+
+// linker is the part of [places] that puts tasks and sandboxes together.
+type linker struct{ *places }
+
+func (v *places) linker() linker { return linker{v} }

@@ -12,7 +12,8 @@ import (
 )
 
 // CreateToken makes a token and returns its secret, which nobody sees again.
-func (g *Operators) CreateToken(ctx context.Context, t reconcile.Token) (secret string, made reconcile.Token, err error) {
+func (g *Operators) CreateToken(ctx context.Context, t reconcile.Token,
+) (secret string, made reconcile.Token, err error) {
 	secret, t.ID, t.Hash = reconcile.NewSecret()
 	t.User, t.Author, t.Reason = clean(t.User), clean(t.Author), clean(t.Reason)
 	by := reconcile.Attribution{Author: t.Author, Reason: t.Reason}

@@ -162,7 +162,7 @@ func (s *streams) stream(w http.ResponseWriter, r *http.Request, heard <-chan st
 func sendLine(c *http.ResponseController, w http.ResponseWriter, line string) error {
 	_ = c.SetReadDeadline(time.Time{}) // a recorder of a test has none
 	_ = c.SetWriteDeadline(time.Now().Add(sendWithin))
-	if _, err := fmt.Fprint(w, line); err != nil { //nolint:gosec // an event stream is no HTML, and nosniff says so
+	if _, err := fmt.Fprint(w, line); err != nil {
 		return fmt.Errorf("write to a page: %w", err)
 	}
 	if err := c.Flush(); err != nil {

@@ -178,7 +178,8 @@ func (r *retrying) ask(ctx context.Context, a *App, by *Request) (api.Done, erro
 	if err != nil {
 		return api.Done{}, err
 	}
-	said := fmt.Sprintf("recorded: the retry of %s\n%s", console.Plural(len(asked), "task"), a.Operator().Kicked(ctx, asked))
+	said := fmt.Sprintf("recorded: the retry of %s\n%s", console.Plural(len(asked), "task"),
+		a.Operator().Kicked(ctx, asked))
 	return api.Done{Said: said, Actions: api.ListOf(asked, api.ActionOf).Items}, nil
 }
 

@@ -74,10 +74,10 @@ func (s *Server) routes() {
 			func(r *http.Request) simulated.Call { return s.callOf(r, kind) },
 			func(x wiretest.Exchange) { s.within(x, do) }))
 	}
-	s.controlRoutes(handle)
-	s.insideRoutes(handle)
+	s.controls().controlRoutes(handle)
+	s.insides().insideRoutes(handle)
 	s.snapshotRoutes(handle)
-	s.mux.HandleFunc("GET /stream/{id}/{which}", s.stream) // public: no credential
+	s.mux.HandleFunc("GET /stream/{id}/{which}", s.insides().stream) // public: no credential
 }
 
 // A router registers one call.

@@ -11,7 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func (s *Server) controlRoutes(handle router) {
+func (s controls) controlRoutes(handle router) {
 	handle("GET /sandbox", simulated.List, s.list)
 	handle("POST /sandbox", simulated.Create, s.create)
 	handle("GET /sandbox/{id}", simulated.Get, s.get)
@@ -28,7 +28,7 @@ func (s *Server) controlRoutes(handle router) {
 
 // rows are the sandboxes of a listing as a fault makes them, in the order that is asked for.
 // A number of rows stands for the page's place: who deletes moves all that follow.
-func (s *Server) rows(q *request, region string) []simulated.Sandbox {
+func (s controls) rows(q *request, region string) []simulated.Sandbox {
 	v := q.R.URL.Query()
 	all, _ := s.world.Page(simulated.Query{Limit: 1 << 30}, q.Fault)
 	all = slices.DeleteFunc(all, func(b simulated.Sandbox) bool {
@@ -62,7 +62,7 @@ func part(q *request, all []simulated.Sandbox) (page []simulated.Sandbox, total 
 	return all[from:min(from+limit, len(all))], len(all)
 }
 
-func (s *Server) list(q *request) {
+func (s controls) list(q *request) {
 	page, total := part(q, s.rows(q, q.region))
 	items := make([]map[string]any, len(page))
 	for i, b := range page {
@@ -74,7 +74,7 @@ func (s *Server) list(q *request) {
 	q.data(http.StatusOK, map[string]any{"sandboxes": items, "total": total})
 }
 
-func (s *Server) listAll(q *request) {
+func (s controls) listAll(q *request) {
 	page, total := part(q, s.rows(q, ""))
 	items := make([]map[string]any, len(page))
 	for i, b := range page {
@@ -85,7 +85,7 @@ func (s *Server) listAll(q *request) {
 }
 
 // brief is a sandbox as the control plane knows it.
-func (s *Server) brief(b simulated.Sandbox) map[string]any {
+func (s controls) brief(b simulated.Sandbox) map[string]any {
 	var project any
 	if id := b.Labels[projectLabel]; id != "" {
 		project = id
@@ -94,7 +94,7 @@ func (s *Server) brief(b simulated.Sandbox) map[string]any {
 		"projectId": project}
 }
 
-func (s *Server) resolve(q *request) {
+func (s controls) resolve(q *request) {
 	b, err := s.look(q.id)
 	if err != nil {
 		s.failed(q, err)
@@ -103,7 +103,7 @@ func (s *Server) resolve(q *request) {
 	q.data(http.StatusOK, s.brief(b))
 }
 
-func (s *Server) regions(q *request) {
+func (s controls) regions(q *request) {
 	out := make([]map[string]any, len(s.o.Regions))
 	for i, r := range s.o.Regions {
 		out[i] = map[string]any{"region": r, "description": "Region " + r}
@@ -112,7 +112,7 @@ func (s *Server) regions(q *request) {
 }
 
 // find is the sandbox that a get is for: one that has ended only when that is asked for.
-func (s *Server) find(q *request) (simulated.Sandbox, error) {
+func (s controls) find(q *request) (simulated.Sandbox, error) {
 	b, err := s.look(q.id)
 	if err != nil && q.R.URL.Query().Get("includeDeleted") == "true" {
 		if dead, ok := s.world.Sandbox(q.id); ok {
@@ -126,7 +126,7 @@ func (s *Server) find(q *request) (simulated.Sandbox, error) {
 // mostWait bounds how long an answer is held back, whatever is asked for.
 const mostWait = 5 * time.Second
 
-func (s *Server) get(q *request) {
+func (s controls) get(q *request) {
 	b, err := s.awaited(q)
 	if err != nil {
 		s.failed(q, err)
@@ -135,7 +135,7 @@ func (s *Server) get(q *request) {
 	q.data(http.StatusOK, s.whole(q, b))
 }
 
-func (s *Server) status(q *request) {
+func (s controls) status(q *request) {
 	b, err := s.awaited(q)
 	if err != nil {
 		s.failed(q, err)
@@ -145,7 +145,7 @@ func (s *Server) status(q *request) {
 }
 
 // awaited holds the answer back until the sandbox has a state that is waited for.
-func (s *Server) awaited(q *request) (simulated.Sandbox, error) {
+func (s controls) awaited(q *request) (simulated.Sandbox, error) {
 	v := q.R.URL.Query()
 	ms, _ := strconv.Atoi(v.Get("waitMs"))
 	b, err := s.find(q)
@@ -166,7 +166,7 @@ func (q *request) until(most time.Duration, done func() bool) {
 }
 
 // change looks the sandbox up by its id, which names are not, and changes it.
-func (s *Server) change(q *request, do func(string) (simulated.Sandbox, error)) (simulated.Sandbox, error) {
+func (s controls) change(q *request, do func(string) (simulated.Sandbox, error)) (simulated.Sandbox, error) {
 	b, err := s.look(q.id)
 	if err != nil || q.Fault.Effect == simulated.NotDone {
 		return b, err
@@ -174,7 +174,7 @@ func (s *Server) change(q *request, do func(string) (simulated.Sandbox, error)) 
 	return do(q.id)
 }
 
-func (s *Server) destroy(q *request) {
+func (s controls) destroy(q *request) {
 	if _, err := s.change(q, s.world.Destroy); err != nil {
 		s.failed(q, err)
 		return
@@ -183,7 +183,7 @@ func (s *Server) destroy(q *request) {
 }
 
 // pause answers at the top level, and 409 in a wrong state.
-func (s *Server) pause(q *request) {
+func (s controls) pause(q *request) {
 	b, err := s.change(q, s.world.Pause)
 	if wrongState(err) {
 		q.fail(http.StatusConflict, "", "sandbox is "+word(b)+" and cannot be paused")
@@ -197,7 +197,7 @@ func (s *Server) pause(q *request) {
 		"checkpointId": "ckpt_" + b.ID[max(0, len(b.ID)-12):], "terminatesAt": stamp(s.world.Now().Add(24 * time.Hour))})
 }
 
-func (s *Server) resume(q *request) {
+func (s controls) resume(q *request) {
 	b, err := s.change(q, s.world.Start)
 	if wrongState(err) {
 		q.fail(http.StatusConflict, "", "sandbox is "+word(b)+" and cannot be resumed")
@@ -214,3 +214,8 @@ func wrongState(err error) bool {
 	_, no := err.(*simulated.Refused) //nolint:errorlint // the world returns it bare
 	return no
 }
+
+// controls are what the control plane answers: sandboxes listed, made, changed and ended.
+type controls struct{ *Server }
+
+func (s *Server) controls() controls { return controls{s} }

@@ -26,7 +26,7 @@ type creation struct {
 
 type file struct{ Path, Content string }
 
-func (s *Server) create(q *request) {
+func (s controls) create(q *request) {
 	var in creation
 	if json.Unmarshal(q.Body, &in) != nil {
 		q.fail(http.StatusBadRequest, "", "invalid request body")
@@ -71,7 +71,7 @@ func inHome(path string) string {
 	return strings.TrimSuffix("/home/agentuity/"+path, "/")
 }
 
-func (s *Server) env(q *request) {
+func (s controls) env(q *request) {
 	var in struct{ Env map[string]*string }
 	if _, err := s.look(q.id); err != nil || json.Unmarshal(q.Body, &in) != nil {
 		s.missing(q)
@@ -92,7 +92,7 @@ func (s *Server) env(q *request) {
 }
 
 // stats are the organization's totals over all regions.
-func (s *Server) stats(q *request) {
+func (s controls) stats(q *request) {
 	count := map[string]int{}
 	for _, b := range s.world.Sandboxes() {
 		count[word(b)]++

@@ -13,7 +13,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func (s *Server) insideRoutes(handle router) {
+func (s insides) insideRoutes(handle router) {
 	handle("POST /sandbox/{id}/execute", simulated.Exec, s.execute)
 	handle("GET /fs/list/{id}", simulated.Files, s.listFiles)
 	handle("GET /fs/{id}", simulated.Files, s.readFile)
@@ -27,7 +27,7 @@ func (s *Server) insideRoutes(handle router) {
 // execute runs a command. One that is suspended is woken by it; one that runs something is
 // busy. Where nothing works any more it answers 500, and the execution that it made stays
 // queued.
-func (s *Server) execute(q *request) {
+func (s insides) execute(q *request) {
 	var in struct {
 		Command []string
 		Files   []file
@@ -54,7 +54,7 @@ func (s *Server) execute(q *request) {
 }
 
 // ready brings the sandbox to where a command can run, or answers why it cannot.
-func (s *Server) ready(q *request) (woken, ok bool) {
+func (s insides) ready(q *request) (woken, ok bool) {
 	b, err := s.look(q.id)
 	if err == nil && b.State == reconcile.SandboxSuspended {
 		if b, err = s.world.Start(q.id); err == nil {
@@ -81,7 +81,7 @@ func (s *Server) ready(q *request) (woken, ok bool) {
 }
 
 // run carries an execution out as the sandbox's trouble lets it.
-func (s *Server) run(q *request, e *execution, limit time.Duration, woken bool) {
+func (s insides) run(q *request, e *execution, limit time.Duration, woken bool) {
 	result, trouble := s.world.Exec(q.id, plain(e.Command), limit)
 	answer := "running"
 	switch {
@@ -125,7 +125,7 @@ func plain(command []string) string {
 }
 
 // met answers what stands in the way of a look at the files, and reports whether anything does.
-func (s *Server) met(q *request, path string, t simulated.Trouble) bool {
+func (s insides) met(q *request, path string, t simulated.Trouble) bool {
 	switch t {
 	case simulated.Healthy:
 		return false
@@ -145,7 +145,7 @@ func (s *Server) met(q *request, path string, t simulated.Trouble) bool {
 	return true
 }
 
-func (s *Server) listFiles(q *request) {
+func (s insides) listFiles(q *request) {
 	path := inHome(q.R.URL.Query().Get("path"))
 	s.world.Touch(q.id)
 	files, trouble := s.world.Folder(q.id, path)
@@ -164,7 +164,7 @@ func (s *Server) listFiles(q *request) {
 }
 
 // file is the text of a file, and the trouble of whoever asks for it.
-func (s *Server) file(id, path string) (string, simulated.Trouble) {
+func (s insides) file(id, path string) (string, simulated.Trouble) {
 	_, trouble := s.world.Folder(id, "/")
 	b, _ := s.world.Sandbox(id)
 	text, ok := b.Disk[path]
@@ -174,7 +174,7 @@ func (s *Server) file(id, path string) (string, simulated.Trouble) {
 	return text, trouble
 }
 
-func (s *Server) readFile(q *request) {
+func (s insides) readFile(q *request) {
 	path := inHome(q.R.URL.Query().Get("path"))
 	s.world.Touch(q.id)
 	text, trouble := s.file(q.id, path)
@@ -186,7 +186,7 @@ func (s *Server) readFile(q *request) {
 }
 
 // write puts files onto the sandbox's disk, which is replaced and never changed in place.
-func (s *Server) write(id string, files []file) {
+func (s insides) write(id string, files []file) {
 	s.world.Change(id, func(b *simulated.Sandbox) {
 		disk := maps.Clone(b.Disk)
 		if disk == nil {
@@ -197,7 +197,7 @@ func (s *Server) write(id string, files []file) {
 	})
 }
 
-func (s *Server) writeFiles(q *request) {
+func (s insides) writeFiles(q *request) {
 	var in struct{ Files []file }
 	if json.Unmarshal(q.Body, &in) != nil {
 		q.fail(http.StatusBadRequest, "", "files are required")
@@ -213,14 +213,14 @@ func (s *Server) writeFiles(q *request) {
 }
 
 // mkdir makes a folder by what is in it: the world keeps files only.
-func (s *Server) mkdir(q *request) {
+func (s insides) mkdir(q *request) {
 	if path, ok := s.path(q); ok {
 		s.write(q.id, []file{{Path: strings.TrimSuffix(path, "/") + "/.keep"}})
 		q.JSON(http.StatusOK, map[string]any{"success": true})
 	}
 }
 
-func (s *Server) remove(q *request) {
+func (s insides) remove(q *request) {
 	path, ok := s.path(q)
 	if !ok {
 		return
@@ -239,7 +239,7 @@ func (s *Server) remove(q *request) {
 }
 
 // path is what a change of the files is about, if it can be made.
-func (s *Server) path(q *request) (string, bool) {
+func (s insides) path(q *request) (string, bool) {
 	var in struct{ Path string }
 	if json.Unmarshal(q.Body, &in) != nil || in.Path == "" {
 		q.fail(http.StatusBadRequest, "", "path is required")
@@ -250,7 +250,7 @@ func (s *Server) path(q *request) (string, bool) {
 }
 
 // stream is what a sandbox or an execution printed, for everybody who knows the address.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
+func (s insides) stream(w http.ResponseWriter, r *http.Request) {
 	id, which := r.PathValue("id"), r.PathValue("which")
 	w.Header().Set("Content-Type", "text/plain")
 	s.world.Called(simulated.Call{Kind: simulated.LogsOf, ID: id})
@@ -267,3 +267,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 }
+
+// insides are what is answered of the inside of one sandbox: its files, its commands.
+type insides struct{ *Server }
+
+func (s *Server) insides() insides { return insides{s} }

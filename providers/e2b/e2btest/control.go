@@ -27,7 +27,7 @@ type newSandbox struct {
 }
 
 // create answers when the sandbox runs.
-func (s *Server) create(q *request) {
+func (s controls) create(q *request) {
 	var in newSandbox
 	if json.Unmarshal(q.body, &in) != nil || in.Template == "" {
 		q.fail(http.StatusBadRequest, "request body has an error: property \"templateID\" is missing")
@@ -72,7 +72,7 @@ func pausesAt(pauses bool, end time.Time) time.Time {
 	return end
 }
 
-func (s *Server) get(q *request) {
+func (s controls) get(q *request) {
 	b, err := s.look(q.id)
 	if err != nil {
 		q.failed(err)
@@ -82,7 +82,7 @@ func (s *Server) get(q *request) {
 }
 
 // kill ends what runs, and deletes what is paused. It answers when that is done.
-func (s *Server) kill(q *request) {
+func (s controls) kill(q *request) {
 	_, err := s.look(q.id)
 	if err == nil && q.fault.Effect != simulated.NotDone {
 		_, err = q.world.Destroy(q.id)
@@ -98,7 +98,7 @@ func (s *Server) kill(q *request) {
 	}
 }
 
-func (s *Server) pause(q *request) {
+func (s controls) pause(q *request) {
 	_, err := s.look(q.id)
 	if err == nil && q.fault.Effect != simulated.NotDone {
 		if _, err = q.world.Pause(q.id); err == nil { // nothing ends what is paused
@@ -114,7 +114,7 @@ func (s *Server) pause(q *request) {
 }
 
 // connect resumes what is paused, and lets what runs run on.
-func (s *Server) connect(q *request) {
+func (s controls) connect(q *request) {
 	var in struct {
 		Timeout int `json:"timeout"`
 	}
@@ -144,7 +144,7 @@ func (s *Server) connect(q *request) {
 }
 
 // wake resumes a sandbox. Its time of the start is a new one, as if it had been made now.
-func (s *Server) wake(id string) error {
+func (s controls) wake(id string) error {
 	b, err := s.world.Start(id)
 	if err != nil {
 		return err
@@ -156,7 +156,7 @@ func (s *Server) wake(id string) error {
 	return nil
 }
 
-func (s *Server) setEnd(id string, end time.Time) {
+func (s controls) setEnd(id string, end time.Time) {
 	if l := s.life(id); l.Pauses {
 		s.Live(id, l.Lifecycle, end)
 		return
@@ -165,7 +165,7 @@ func (s *Server) setEnd(id string, end time.Time) {
 }
 
 // timeout sets the end again, sooner or later.
-func (s *Server) timeout(q *request) {
+func (s controls) timeout(q *request) {
 	var in struct {
 		Timeout int `json:"timeout"`
 	}
@@ -174,7 +174,7 @@ func (s *Server) timeout(q *request) {
 }
 
 // refresh only puts the end off.
-func (s *Server) refresh(q *request) {
+func (s controls) refresh(q *request) {
 	var in struct {
 		Duration int `json:"duration"`
 	}
@@ -182,7 +182,7 @@ func (s *Server) refresh(q *request) {
 	s.until(q, in.Duration, true)
 }
 
-func (s *Server) until(q *request, seconds int, later bool) {
+func (s controls) until(q *request, seconds int, later bool) {
 	b, err := s.look(q.id)
 	end := q.world.Now().Add(time.Duration(seconds) * time.Second)
 	switch {
@@ -201,3 +201,8 @@ func (s *Server) until(q *request, seconds int, later bool) {
 	s.note(q.id, "updated")
 	q.w.WriteHeader(http.StatusNoContent)
 }
+
+// controls are what the control plane answers of one sandbox.
+type controls struct{ *Server }
+
+func (s *Server) controls() controls { return controls{s} }

@@ -104,14 +104,14 @@ func (s *Server) routes() {
 	}
 	handle("GET /v2/sandboxes", simulated.List, s.list)
 	for _, version := range []string{"", "/v2"} {
-		handle("POST "+version+"/sandboxes", simulated.Create, s.create)
-		handle("POST "+version+"/sandboxes/{id}/connect", simulated.Start, s.connect)
+		handle("POST "+version+"/sandboxes", simulated.Create, s.controls().create)
+		handle("POST "+version+"/sandboxes/{id}/connect", simulated.Start, s.controls().connect)
 	}
-	handle("GET /sandboxes/{id}", simulated.Get, s.get)
-	handle("DELETE /sandboxes/{id}", simulated.Delete, s.kill)
-	handle("POST /sandboxes/{id}/pause", simulated.Stop, s.pause)
-	handle("POST /sandboxes/{id}/timeout", simulated.Label, s.timeout)
-	handle("POST /sandboxes/{id}/refreshes", simulated.Label, s.refresh)
+	handle("GET /sandboxes/{id}", simulated.Get, s.controls().get)
+	handle("DELETE /sandboxes/{id}", simulated.Delete, s.controls().kill)
+	handle("POST /sandboxes/{id}/pause", simulated.Stop, s.controls().pause)
+	handle("POST /sandboxes/{id}/timeout", simulated.Label, s.controls().timeout)
+	handle("POST /sandboxes/{id}/refreshes", simulated.Label, s.controls().refresh)
 	handle("GET /sandboxes/{id}/metrics", simulated.UsageOf, s.metrics)
 	handle("GET /sandboxes/metrics", simulated.UsageOf, s.batch)
 	handle("GET /v2/sandboxes/{id}/logs", simulated.LogsOf, s.logs)

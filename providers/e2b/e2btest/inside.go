@@ -54,7 +54,7 @@ func target(r *http.Request) string {
 // that, and answers in the daemon's place where there is none.
 func (s *Server) proxied(q *request) bool {
 	b, err := s.look(q.id)
-	if err == nil && b.State == reconcile.SandboxSuspended && s.life(b.ID).AutoResume && s.wake(b.ID) == nil {
+	if err == nil && b.State == reconcile.SandboxSuspended && s.life(b.ID).AutoResume && s.controls().wake(b.ID) == nil {
 		s.Live(b.ID, s.life(b.ID).Lifecycle, q.world.Now().Add(runs))
 		b, err = s.look(q.id)
 	}

@@ -46,7 +46,7 @@ type order struct {
 
 // run runs a command, as far as the world knows it, and shows it as a stream when it is to
 // be waited for.
-func (s *Server) run(c *call) {
+func (s insides) run(c *call) {
 	v, ok := s.running(c)
 	if !ok {
 		return
@@ -81,7 +81,7 @@ func (s *Server) run(c *call) {
 }
 
 // execute does the command in the world.
-func (s *Server) execute(k *command, in order) simulated.Trouble {
+func (s insides) execute(k *command, in order) simulated.Trouble {
 	limit := time.Duration(in.Timeout) * time.Millisecond
 	if limit == 0 {
 		limit = time.Hour
@@ -108,7 +108,7 @@ func (s *Server) execute(k *command, in order) simulated.Trouble {
 }
 
 // ls lists a folder, as the vendor's client does for want of a call of its own.
-func (s *Server) ls(k *command, in order) simulated.Trouble {
+func (s insides) ls(k *command, in order) simulated.Trouble {
 	folder := in.Cwd
 	if n := len(in.Args); n > 0 && !strings.HasPrefix(in.Args[n-1], "-") {
 		folder = absolute(in.Cwd, in.Args[n-1])
@@ -133,7 +133,7 @@ func absolute(cwd, name string) string {
 
 // met answers what stands in the way of a call into the machine, and reports whether
 // anything does.
-func (s *Server) met(c *call, k *command, t simulated.Trouble) bool {
+func (s insides) met(c *call, k *command, t simulated.Trouble) bool {
 	switch t {
 	case simulated.Healthy:
 		return false
@@ -179,7 +179,7 @@ func (k *command) lines() []any {
 
 // listCommands shows the newest first. What runs in the world, and what waits there, are
 // commands without an exit code: the vendor knows no queue.
-func (s *Server) listCommands(c *call) {
+func (s insides) listCommands(c *call) {
 	v, ok := s.running(c)
 	if !ok {
 		return
@@ -198,7 +198,7 @@ func (s *Server) listCommands(c *call) {
 }
 
 // asked is the command of the path, or answers that there is none.
-func (s *Server) asked(c *call) *command {
+func (s insides) asked(c *call) *command {
 	if _, ok := s.running(c); !ok {
 		return nil
 	}
@@ -212,16 +212,21 @@ func (s *Server) asked(c *call) *command {
 	return s.commands[c.id][at]
 }
 
-func (s *Server) command(c *call) {
+func (s insides) command(c *call) {
 	if k := s.asked(c); k != nil {
 		c.JSON(http.StatusOK, fields{"command": k.dto(true)})
 	}
 }
 
-func (s *Server) kill(c *call) { s.command(c) }
+func (s insides) kill(c *call) { s.command(c) }
 
-func (s *Server) logs(c *call) {
+func (s insides) logs(c *call) {
 	if k := s.asked(c); k != nil {
 		stream(c, k.lines()...)
 	}
 }
+
+// insides are what is done inside of a session: commands, files.
+type insides struct{ *Server }
+
+func (s *Server) insides() insides { return insides{s} }

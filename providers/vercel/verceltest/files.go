@@ -17,7 +17,7 @@ import (
 )
 
 // readFile reads one file. That of the host's name is in every image.
-func (s *Server) readFile(c *call) {
+func (s insides) readFile(c *call) {
 	v, ok := s.running(c)
 	if !ok {
 		return
@@ -45,7 +45,7 @@ func (s *Server) readFile(c *call) {
 }
 
 // missing answers for what is no file. The words for a folder were not seen.
-func (s *Server) missing(c *call, v vm, file string) {
+func (s insides) missing(c *call, v vm, file string) {
 	if _, t := s.world.Folder(v.ID, file); t == simulated.Healthy {
 		s.refuse(c.W, http.StatusBadRequest, "file_error", "read "+file+": is a directory")
 		return
@@ -53,7 +53,7 @@ func (s *Server) missing(c *call, v vm, file string) {
 	s.refuse(c.W, http.StatusNotFound, "not_found", "File not found.")
 }
 
-func (s *Server) mkdir(c *call) {
+func (s insides) mkdir(c *call) {
 	v, ok := s.running(c)
 	if !ok {
 		return
@@ -68,7 +68,7 @@ func (s *Server) mkdir(c *call) {
 }
 
 // write adds files to a disk. A name that ends with a dot is a folder.
-func (s *Server) write(id string, files map[string]string) {
+func (s insides) write(id string, files map[string]string) {
 	s.world.Change(id, func(b *simulated.Sandbox) {
 		disk := map[string]string{}
 		maps.Copy(disk, b.Disk)
@@ -78,7 +78,7 @@ func (s *Server) write(id string, files map[string]string) {
 }
 
 // writeFiles unpacks an archive in the folder that a header names.
-func (s *Server) writeFiles(c *call) {
+func (s insides) writeFiles(c *call) {
 	v, ok := s.running(c)
 	if !ok {
 		return

@@ -17,8 +17,8 @@ func Generate(seed uint64) Script { return generate(seed, false) }
 func GenerateWide(seed uint64) Script { return generate(seed, true) }
 
 func generate(seed uint64, wide bool) Script {
-	d := &draw{Rand: rand.New(rand.NewPCG(seed, 0x70776e)), out: Script{Seed: seed}, wide: wide}
-	d.more = &draw{Rand: rand.New(rand.NewPCG(seed, 0x51e4)), wide: wide}
+	d := &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x70776e))}, out: Script{Seed: seed}, wide: wide}
+	d.more = &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x51e4))}, wide: wide}
 	kinds := []string{"omoios", "omoios", "full", "full", "coding-agent"}
 	if wide {
 		kinds = []string{"omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none"}
@@ -41,9 +41,12 @@ func generate(seed uint64, wide bool) Script {
 	return d.out
 }
 
+// dice are what chance decides.
+type dice struct{ *rand.Rand }
+
 // A draw makes one history.
 type draw struct {
-	*rand.Rand
+	dice
 	out    Script
 	kind   string
 	lasts  time.Duration // until the calm
@@ -56,10 +59,10 @@ type draw struct {
 }
 
 // one is one of several words.
-func (d *draw) one(of ...string) string { return of[d.IntN(len(of))] }
+func (d dice) one(of ...string) string { return of[d.IntN(len(of))] }
 
 // maybe is the text once in so many times, else "".
-func (d *draw) maybe(oneIn int, text string) string {
+func (d dice) maybe(oneIn int, text string) string {
 	if d.IntN(oneIn) > 0 {
 		return ""
 	}
@@ -67,12 +70,12 @@ func (d *draw) maybe(oneIn int, text string) string {
 }
 
 // between is a whole number of seconds within two durations.
-func (d *draw) between(least, most time.Duration) time.Duration {
+func (d dice) between(least, most time.Duration) time.Duration {
 	return (least + time.Duration(d.Int64N(int64(most-least)+1))).Truncate(time.Second)
 }
 
 // span is a duration in the words of a script.
-func (d *draw) span(least, most time.Duration) string { return d.between(least, most).String() }
+func (d dice) span(least, most time.Duration) string { return d.between(least, most).String() }
 
 func (d *draw) setup(format string, args ...any) {
 	words := strings.Fields(fmt.Sprintf(format, args...))

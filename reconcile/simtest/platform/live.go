@@ -22,7 +22,7 @@ func (t *Platform) Wrong() []string {
 		}
 	}
 	for _, b := range t.boxOrder {
-		if why := t.truth().wrongBox(b); why != "" && !t.nobodys(b) && (b.task == nil || !t.tenancy.excused(b.task.id)) {
+		if why := t.truth().wrongBox(b); why != "" && !nobodys(t, b) && (b.task == nil || !t.tenancy.excused(b.task.id)) {
 			out = append(out, why)
 		}
 	}
@@ -45,10 +45,10 @@ func (t *Platform) Evils(id string, ref reconcile.Ref) bool {
 func (t *Platform) Nobodys(ref reconcile.Ref) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.nobodys(t.boxes[ref])
+	return nobodys(t, t.boxes[ref])
 }
 
-func (t *Platform) nobodys(b *box) bool {
+func nobodys(t *Platform, b *box) bool {
 	return t.tenancy.tenants > 0 && b != nil && (b.task == nil || t.table.rows[b.task.id] == nil ||
 		!t.table.rows[b.task.id].names(b))
 }

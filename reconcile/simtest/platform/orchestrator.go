@@ -167,7 +167,7 @@ func (t orchestrator) start(k *task, n int, b *box) {
 	}
 	t.count("worker started")
 	t.tell("worker of %s starts in %s", k.id, b.ref)
-	w := t.begin(k, b)
+	w := beginWorker(t.Platform, k, b)
 	t.table.keys[b.key] = append(t.table.keys[b.key], w)
 	t.table.change(k.id, func(r *row) {
 		r.State, r.Session = reconcile.TaskRunning, "s"+b.key

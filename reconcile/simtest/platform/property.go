@@ -57,12 +57,12 @@ func (t *Platform) Step(s Step) []history.Violation {
 	add("P1", w.touches(&s))
 	add("P9", w.lookerActs(p, &s))
 	add("P10", w.disturbs(&s))
-	add("P7", w.overBudget(p, &s))
+	add("P7", w.budgets().overBudget(p, &s))
 	add("P12", w.unmeasured(p, &s))
-	for _, says := range w.plansIn(p, &s) {
+	for _, says := range w.harm().plansIn(p, &s) {
 		add("harm", says)
 	}
-	w.released(&s)
+	w.harm().released(&s)
 	p.read(&s, moment{s.N, t.now()})
 	if !p.last.IsZero() && t.now().Sub(p.last) > time.Minute {
 		p.woke = t.now()

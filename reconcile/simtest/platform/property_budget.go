@@ -10,7 +10,7 @@ import (
 
 // overBudget is P7: "Budgets hold in every order of events, across crash, replicas and leader
 // change: per pass, share of the fleet, per hour"; and the probes' budget a minute.
-func (w *watch) overBudget(p *process, s *Step) string {
+func (w budgets) overBudget(p *process, s *Step) string {
 	switch s.Call {
 	case "Claim":
 		return w.claims(p, s)
@@ -26,7 +26,7 @@ func (w *watch) overBudget(p *process, s *Step) string {
 }
 
 // claims notes a claim that was granted and counts the remedies begun, by whatever process.
-func (w *watch) claims(p *process, s *Step) string {
+func (w budgets) claims(p *process, s *Step) string {
 	a, ok := s.Answer.(reconcile.Action)
 	if !ok || s.Err != nil || !s.Effect {
 		return ""
@@ -55,7 +55,7 @@ func (w *watch) late(d *effect) string {
 	return d.what() + ": " + d.a.Outdated(d.a.ClaimedAt)
 }
 
-func (w *watch) exceeded(p *process, pass int64, asked bool, now time.Time) string {
+func (w budgets) exceeded(p *process, pass int64, asked bool, now time.Time) string {
 	inPass, shared, hour := 0, 0, 0
 	for _, b := range w.begun {
 		if b.pass == pass {
@@ -83,11 +83,11 @@ func (w *watch) exceeded(p *process, pass int64, asked bool, now time.Time) stri
 }
 
 // rewound reports whether the ledger's clock has jumped: an hour of it is no hour then.
-func (w *watch) rewound() bool { return w.platform.clocks.moved(domainLedger, w.platform.began) > 0 }
+func (w budgets) rewound() bool { return w.platform.clocks.moved(domainLedger, w.platform.began) > 0 }
 
 // fleet is the most that anybody can have taken for the owned fleet of late: what is there, and
 // what was within a few passes; where the provider's clock was set back, what is gone may come back.
-func (w *watch) fleet() int {
+func (w budgets) fleet() int {
 	n := 0
 	for _, b := range w.platform.boxes {
 		late := w.platform.now().Sub(b.over) < 30*time.Minute || w.platform.clocks.moved(b.cloud.name, w.platform.began) > 0
@@ -104,7 +104,7 @@ func (w *watch) fleet() int {
 }
 
 // settles gives back what a remedy took that was withdrawn at its first attempt.
-func (w *watch) settles(s *Step) {
+func (w budgets) settles(s *Step) {
 	a, ok := s.Args.(reconcile.Action)
 	if !ok || !s.Effect || a.Seq != 0 || a.Outcome != reconcile.OutcomeWithdrawn || a.Attempts > 1 {
 		return
@@ -118,7 +118,7 @@ func (w *watch) settles(s *Step) {
 
 // overBreaker is P7: "When the steps due for one rule exceed breaker of the fleet (and are more
 // than 10), all of them are held until a person releases the listed subjects."
-func (w *watch) overBreaker(p *process, s *Step) string {
+func (w budgets) overBreaker(p *process, s *Step) string {
 	rec, ok := s.Args.(reconcile.Record)
 	if !ok || !s.Effect {
 		return ""
@@ -139,7 +139,7 @@ func (w *watch) overBreaker(p *process, s *Step) string {
 }
 
 // probes counts the probes of a provider within a minute of the ledger's clock.
-func (w *watch) probes(p *process, s *Step) string {
+func (w budgets) probes(p *process, s *Step) string {
 	got, ok := s.Answer.(int)
 	if !ok || s.Err != nil || got <= 0 {
 		return ""
@@ -161,3 +161,8 @@ func (w *watch) probes(p *process, s *Step) string {
 	}
 	return ""
 }
+
+// budgets is the part of a [watch] that counts what may be done.
+type budgets struct{ *watch }
+
+func (w *watch) budgets() budgets { return budgets{w} }

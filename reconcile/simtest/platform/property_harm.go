@@ -26,10 +26,10 @@ func (w *watch) harms(d *effect) string {
 			why = ""
 		}
 	}
-	if why != "" && !w.justNow(d) {
+	if why != "" && !w.harm().justNow(d) {
 		return d.what() + ": " + why
 	}
-	if why = w.rests(d); why != "" && !w.justStopped(d) {
+	if why = w.harm().rests(d); why != "" && !w.harm().justStopped(d) {
 		return d.what() + ": " + why
 	}
 	return ""
@@ -37,7 +37,7 @@ func (w *watch) harms(d *effect) string {
 
 // rests is the promise that what does not run is left, unless the config says otherwise: what its user
 // has in it is not ours to delete. A quarantine of ours, and a person, may.
-func (w *watch) rests(d *effect) string {
+func (w harm) rests(d *effect) string {
 	if !d.ends() || d.b == nil || d.asked() || d.rule() == "record-without-container" ||
 		d.p.policy.Providers[d.b.ref.Provider].EndsAtRest ||
 		d.a == nil || w.quarantined(d.a) {
@@ -50,7 +50,7 @@ func (w *watch) rests(d *effect) string {
 }
 
 // quarantined reports whether the action follows a quarantine of its remedy.
-func (w *watch) quarantined(a *reconcile.Action) bool {
+func (w harm) quarantined(a *reconcile.Action) bool {
 	for _, of := range w.acts {
 		if of.action.Remedy == a.Remedy && of.action.Step == reconcile.StepQuarantine {
 			return true
@@ -60,7 +60,7 @@ func (w *watch) quarantined(a *reconcile.Action) bool {
 }
 
 // remember keeps what is true of a task right before its row is written.
-func (w *watch) remember(k *task, action string) {
+func (w harm) remember(k *task, action string) {
 	if k == nil {
 		w.was = truthBefore{}
 		return
@@ -74,14 +74,14 @@ func (w *watch) remember(k *task, action string) {
 
 // justStopped reports whether the truth changed after the process had looked at the sandbox for the last time, a
 // moment before the deed. A row that was read later does not show what its sandbox does.
-func (w *watch) justStopped(d *effect) bool {
+func (w harm) justStopped(d *effect) bool {
 	looked := d.p.boxes[d.b.ref]
 	return d.k != nil && d.k.step >= looked.step && w.soon(d, looked.moment)
 }
 
 // justNow reports whether the truth of the task changed after the process had looked for the
 // last time, a moment before the deed.
-func (w *watch) justNow(d *effect) bool {
+func (w harm) justNow(d *effect) bool {
 	if d.k == nil {
 		return false
 	}
@@ -104,13 +104,13 @@ func (w *watch) justNow(d *effect) bool {
 }
 
 // soon reports whether the deed came soon after the look.
-func (w *watch) soon(d *effect, read moment) bool {
+func (w harm) soon(d *effect, read moment) bool {
 	stood := w.at.Sub(d.p.woke) < unavoidable // still, with the call on its way
 	return stood || d.p.last.Sub(read.at) <= unavoidable
 }
 
 // plans is harm for what a pass says that it will do: the plan is read by people.
-func (w *watch) plans(p *process, r *run.Result) []string {
+func (w harm) plans(p *process, r *run.Result) []string {
 	var out []string
 	if r.Plan == nil {
 		return nil
@@ -128,7 +128,7 @@ func (w *watch) plans(p *process, r *run.Result) []string {
 }
 
 // plansIn is the same for a pass that is recorded: the steps that it adds are to be done.
-func (w *watch) plansIn(p *process, s *Step) []string {
+func (w harm) plansIn(p *process, s *Step) []string {
 	rec, ok := s.Args.(reconcile.Record)
 	if s.Call != "Record" || !ok || !s.Effect {
 		return nil
@@ -149,7 +149,7 @@ func (w *watch) plansIn(p *process, s *Step) []string {
 }
 
 // released notes what an operator let go.
-func (w *watch) released(s *Step) {
+func (w harm) released(s *Step) {
 	if r, ok := s.Args.(reconcile.Release); ok && s.Call == "Release" {
 		w.let[r.What] = true
 		for _, subject := range r.Subjects {
@@ -159,9 +159,9 @@ func (w *watch) released(s *Step) {
 }
 
 // letGo reports whether an operator released the subject from a freeze.
-func (w *watch) letGo(source, subject string) bool { return w.let[source+" "+subject] }
+func (w harm) letGo(source, subject string) bool { return w.let[source+" "+subject] }
 
-func (w *watch) planned(p *process, a *reconcile.Action) string {
+func (w harm) planned(p *process, a *reconcile.Action) string {
 	t := w.platform
 	b := t.boxes[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}]
 	k := t.tasks[a.Task]
@@ -193,7 +193,7 @@ const lieLasts = 10 * time.Minute
 // former reports whether a plan may rest on what a listing showed of a sandbox that is not so any
 // more: it was relabelled a moment ago, the listing lags, or what is over is shown again after
 // the provider's clock was set back. The look before the deed tells.
-func (w *watch) former(p *process, b *box, rule string) bool {
+func (w harm) former(p *process, b *box, rule string) bool {
 	t := w.platform
 	if at := w.lied[b.ref.Provider]; !at.IsZero() && t.now().Sub(at) < lieLasts {
 		return true // what is planned by a lie, the second look before the deed refutes
@@ -249,7 +249,7 @@ func (w *watch) unclaimed(d *effect) string {
 
 // opened is `lost` at the end: no action is open without a way on. What is open has a time at
 // which it is tried again, a wait that somebody can see, or a person who holds it.
-func (w *watch) lostAtEnd(open []reconcile.Action) []string {
+func (w harm) lostAtEnd(open []reconcile.Action) []string {
 	var out []string
 	for i := range open {
 		a := &open[i]
@@ -261,3 +261,8 @@ func (w *watch) lostAtEnd(open []reconcile.Action) []string {
 	}
 	return out
 }
+
+// harm is the part of a [watch] that knows whether healthy work was ended.
+type harm struct{ *watch }
+
+func (w *watch) harm() harm { return harm{w} }

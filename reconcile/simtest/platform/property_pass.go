@@ -28,7 +28,7 @@ func (t *Platform) Pass(name string, r *run.Result, err error) []history.Violati
 	add("P12", w.partition(p, r)...)
 	add("P15", w.heldUp(r)...)
 	if p.looks() {
-		add("harm", w.plans(p, r)...)
+		add("harm", w.harm().plans(p, r)...)
 	}
 	return out
 }
@@ -77,7 +77,7 @@ func (t *Platform) End() []history.Violation {
 	if err != nil {
 		add("lost", err.Error())
 	}
-	for _, says := range t.watch.lostAtEnd(open) {
+	for _, says := range t.watch.harm().lostAtEnd(open) {
 		add("lost", says)
 	}
 	add("P13", t.watch.silence())

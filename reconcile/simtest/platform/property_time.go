@@ -20,7 +20,7 @@ func (w *watch) early(d *effect) string {
 	if d.rule() == "assigned-stale" {
 		after = min(after, d.p.policy.Rules["assigned-stale"].Conclusive)
 	}
-	if !known || lasted >= after || w.justNow(d) {
+	if !known || lasted >= after || w.harm().justNow(d) {
 		return ""
 	}
 	return fmt.Sprintf("%s: it has lasted for %s of %s", d.what(), lasted, after)

@@ -71,7 +71,7 @@ func (w *watch) absent(d *effect) string {
 			return fmt.Sprintf("%s: its sandbox %s is %s", d.what(), b.ref, b.state)
 		}
 	case d.b != nil && !d.b.there(): // it was asked to go before: nothing is taken for gone anew
-	case d.ends() && d.rule() == "orphan" && !w.letGo(reconcile.SourceTasks, d.a.Subject):
+	case d.ends() && d.rule() == "orphan" && !w.harm().letGo(reconcile.SourceTasks, d.a.Subject):
 		r := w.platform.table.truly(d.k.id)
 		if r != nil && w.linked(d.k, d.b) && w.known(d, r) {
 			return fmt.Sprintf("%s: task %s, which is %s, explains it", d.what(), d.k.id, r.State)

@@ -45,7 +45,7 @@ func (b *table) remember(r *row, reason string) {
 	own := *r
 	own.Task = b.read(r)
 	b.platform.watch.before = &own
-	b.platform.watch.remember(b.platform.tasks[r.ID], actionIn(reason))
+	b.platform.watch.harm().remember(b.platform.tasks[r.ID], actionIn(reason))
 	b.platform.account.before(b.platform.tasks[r.ID])
 }
 

@@ -131,7 +131,7 @@ func (t maker) inTheMiddle(k *task, r *row, a *args, age time.Duration) {
 	r.Attempts = 0
 	if state == reconcile.TaskRunning && k.box != nil {
 		t.startRow(r, age)
-		w := t.begin(k, k.box)
+		w := beginWorker(t.Platform, k, k.box)
 		w.began = w.began.Add(-age)
 		w.acts[0].from = w.began
 		for i := range w.beats {

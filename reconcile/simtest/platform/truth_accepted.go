@@ -136,7 +136,7 @@ func (t truth) acceptedEnd(b *box, a *reconcile.Action) string {
 		return "its probes failed again and again while others were answered"
 	case a.Rule == "orphan" && !b.shown && b.task != nil && !t.watch.linked(b.task, b):
 		return "nobody has ever seen whose it is"
-	case a.Rule == "orphan" && t.watch.letGo(reconcile.SourceTasks, a.Subject):
+	case a.Rule == "orphan" && t.watch.harm().letGo(reconcile.SourceTasks, a.Subject):
 		return "a person who was shown the sandbox said that the rows are right"
 	case a.Rule == "over-age" && t.after("over-age") > 0 && age >= t.after("over-age"):
 		return "older than the maximum age"

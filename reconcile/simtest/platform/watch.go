@@ -111,7 +111,8 @@ type probeSeen struct {
 
 func newWatch(t *Platform) *watch {
 	return &watch{platform: t, procs: map[string]*process{}, acts: map[string]*acted{}, boxes: map[reconcile.Ref]*ending{},
-		sights: map[reconcile.Ref][]time.Time{}, let: map[string]bool{}, doubted: map[string]time.Time{}, lied: map[string]time.Time{},
+		sights: map[reconcile.Ref][]time.Time{}, let: map[string]bool{}, doubted: map[string]time.Time{},
+		lied:  map[string]time.Time{},
 		rules: map[string]string{}, agreed: map[string]bool{}}
 }
 

@@ -46,8 +46,8 @@ func closeSpan(spans []span, at time.Time) {
 	}
 }
 
-// begin makes a worker that beats and acts from now on.
-func (t *Platform) begin(k *task, b *box) *worker {
+// beginWorker makes a worker that beats and acts from now on.
+func beginWorker(t *Platform, k *task, b *box) *worker {
 	now := t.now()
 	t.made++
 	w := &worker{platform: t, task: k, box: b, key: b.key, number: t.made, began: now, every: k.beat, act: k.act}
@@ -199,7 +199,7 @@ func (t *Platform) workerEvent(a *args) {
 		w.resting = true
 		w.rest(now)
 	case "command":
-		t.command(w, a.span())
+		command(t, w, a.span())
 	case "silent":
 		w.silence(now, a.span())
 	case "slow":
@@ -220,7 +220,7 @@ func (t *Platform) workerEvent(a *args) {
 }
 
 // command is one long command that it runs: it shows nothing until that is over.
-func (t *Platform) command(w *worker, lasts time.Duration) {
+func command(t *Platform, w *worker, lasts time.Duration) {
 	if !w.done.IsZero() || !w.stuck.IsZero() || w.idles() {
 		return
 	}
