@@ -165,7 +165,7 @@ func (c *script) waiting(s *scene, o *reconcile.Overview) {
 	}
 	c.waited = time.Now()
 	c.tell.note("the story has waited %s for %s, and goes on then", text.Duration(since.Round(time.Second)),
-			c.waits().lacking(o))
+		c.waits().lacking(o))
 }
 
 // play plays the next scene. One that came late moves all that follow.
