@@ -87,60 +87,6 @@ func (c *check) found(ctx context.Context, tx pgx.Tx, column string) ([]string, 
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-// indexes looks for the indexes that keep a pass from reading the history.
-func (c *check) indexes(ctx context.Context) {
-	switch status := c.plan.plain["status"]; {
-	case !c.plan.byStatus() || c.plan.from.apart:
-	case status == "":
-		c.warn("index on the status", "it is an expression, which every pass computes for each row",
-			"narrow the rows by tasks.where, or make an index on the expression")
-	default:
-		c.index(ctx, "index on the status", c.plan.table, status)
-	}
-	if c.plan.events == nil {
-		return
-	}
-	e := c.plan.events
-	if e.source != e.table {
-		return // whether a query is quick is not told by one index
-	}
-	c.index(ctx, "index on the events", e.table, e.key())
-	of, by := "sandbox", "sandbox"
-	if e.byTask {
-		of, by = "task", "id"
-	}
-	if task, event := c.s.cat.fields[by], c.s.cat.events[of]; !task.like(event) {
-		c.bad("events.columns."+of,
-			fmt.Sprintf("it is %s and tasks.columns.%s is %s: no index can be used", event.name, by, task.name),
-			"give both columns one type")
-	}
-}
-
-func (c *check) index(ctx context.Context, what, table, column string) {
-	if column == "" {
-		c.bad(what, "an expression is mapped, which every pass computes for each row", "map a column, with an index")
-		return
-	}
-	var found bool
-	if !c.step(ctx, what, func(tx pgx.Tx, _ time.Time) error {
-		var err error
-		found, err = indexed(ctx, tx, table, column)
-		return err
-	}) {
-		return
-	}
-	if found {
-		c.ok(what, table+" has one")
-		return
-	}
-	// The template ships without it and is small at first: that is no reason to fail.
-	c.lines = append(c.lines, reconcile.CheckResult{
-		What: what, OK: c.plan.mapping.Preset == mapping.CodingAgentName,
-		Said: fmt.Sprintf("%s has none that begins with %s: each pass reads the whole table", table, store.Quoted(column)),
-		Fix:  fmt.Sprintf("CREATE INDEX CONCURRENTLY ON %s (%s)", table, store.Quoted(column)),
-	})
-}
-
 // clocks looks at each mapped clock in the live rows: whether it is written, by whom, and how far apart.
 func (c *check) clocks(ctx context.Context) {
 	rows, err := c.Live(ctx)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/nicholas-fedor/shoutrrr"
+	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
@@ -64,11 +65,30 @@ func (r Receiver) Tell(ctx context.Context, alarms []reconcile.Alarm) error {
 	return nil
 }
 
-// send is for all that shoutrrr knows. It takes no context: a message under way ends at its own time-out.
-func (r Receiver) send(ctx context.Context, alarms []reconcile.Alarm) error {
+// CheckAddress says what is wrong with the address, without telling anybody anything; nil when it may be told.
+func (r Receiver) CheckAddress() error {
+	if r.Webhook() || strings.HasPrefix(r.URL.Reveal(), teamsWorkflow) {
+		return nil // a URL, as the config was asked for
+	}
+	if _, err := r.sender(); err != nil {
+		return fmt.Errorf("notify %s: %s", r.Called(), r.redacted(err))
+	}
+	return nil
+}
+
+func (r Receiver) sender() (*router.ServiceRouter, error) {
 	sender, err := shoutrrr.CreateSender(r.URL.Reveal())
 	if err != nil {
-		return fmt.Errorf("its address lacks something, see how shoutrrr writes it: %w", err)
+		return nil, fmt.Errorf("its address lacks something, see how shoutrrr writes it: %w", err)
+	}
+	return sender, nil
+}
+
+// send is for all that shoutrrr knows. It takes no context: a message under way ends at its own time-out.
+func (r Receiver) send(ctx context.Context, alarms []reconcile.Alarm) error {
+	sender, err := r.sender()
+	if err != nil {
+		return err
 	}
 	sent := make(chan error, 1)
 	go func() {

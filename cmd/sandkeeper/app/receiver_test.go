@@ -167,3 +167,19 @@ func TestTellsNtfy(t *testing.T) {
 		t.Errorf("ntfy heard %s", got)
 	}
 }
+
+// TestCheckAddress: what check says of an address, which tells nobody and shows no secret.
+func TestCheckAddress(t *testing.T) {
+	for address, good := range map[string]bool{
+		"https://hooks.example/x": true, "teams+https://flow.example/x": true, "ntfy://ntfy.example/topic": true,
+		"slack://hook:s3cretToken-s3cretKey9-x@nowhere": false, "nonsense://s3cretToken": false,
+	} {
+		err := receiverAt(address).CheckAddress()
+		if (err == nil) != good {
+			t.Errorf("%s: %v, want good: %v", address, err, good)
+		}
+		if err != nil && (strings.Contains(err.Error(), "s3cret") || !strings.Contains(err.Error(), "notify people: ")) {
+			t.Errorf("%s: the error shows a secret, or not who was to be told: %v", address, err)
+		}
+	}
+}

@@ -24,11 +24,27 @@ func Sections(ctx context.Context, a *app.App, watch time.Duration) []Section {
 	c := a.Config
 	out := []Section{{"config", checkConfig(a)}, {"files", checkFiles(c)}, {"web", checkWeb(ctx, a)},
 		{"ledger", checkLedger(ctx, a)}}
+	if len(c.Alerts.Notify) > 0 {
+		out = append(out, Section{"notify", checkReceivers(a)})
+	}
 	if !c.Tasks.None {
 		out = append(out, Section{"tasks", checkTasks(ctx, a, watch)})
 	}
 	for _, e := range c.Entries() {
 		out = append(out, Section{"provider " + e.Name, checkProvider(ctx, a, e)})
+	}
+	return out
+}
+
+// checkReceivers tells whether each address of alerts.notify can be told. Nobody is told anything.
+func checkReceivers(a *app.App) (out []reconcile.CheckResult) {
+	for _, r := range a.Receivers() {
+		if err := r.CheckAddress(); err != nil {
+			out = append(out, reconcile.CheckResult{What: r.Called(), Said: err.Error(), Fix: "mend its url in alerts.notify"})
+			continue
+		}
+		out = append(out, reconcile.CheckResult{What: r.Called(), OK: true,
+			Said: "can be told; try it with sandkeeper notify test " + r.Called()})
 	}
 	return out
 }
