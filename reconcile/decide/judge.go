@@ -77,7 +77,9 @@ func Decide(v *view.View, s *reconcile.Subject) Decision {
 
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,
 // and which freezes hold it.
-func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Result) (reconcile.Finding, reconcile.Remedy) {
+func finding(
+	v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Result,
+) (reconcile.Finding, reconcile.Remedy) {
 	for i := range out.Evidence {
 		out.Evidence[i].Fact = text.Clip(out.Evidence[i].Fact, 1000)
 	}
