@@ -4,14 +4,18 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestCheckMeasures: each thing that check measures of a mapping is told with its number, a row that shows it and the
 // line to write, of rows that are made for it. Of healthy rows nothing is.
 func TestCheckMeasures(t *testing.T) {
-	p := labOf(t, labTasks+labFail+labEngine, engine)
-	worlds := stories{}
+	w := labOf(t, labTasks+labFail+labEngine, engine).world(t)
+	labCompany(w)
+	w.configure(w.config)
+	for _, hear := range w.lives {
+		hear()
+	}
+	w.look("once", "--wait", "5s") // that the sandboxes had a task is seen by a pass
 	for name, c := range map[string]struct {
 		rows string // what is done to them
 		says []string
@@ -35,22 +39,62 @@ func TestCheckMeasures(t *testing.T) {
 		"a link leads nowhere": {"UPDATE jobs SET id = 'x-3', box = NULL WHERE id = 'j-well-3'",
 			[]string{"warn", "links: rows explain 11 of 12", `"j-well-3"`, "tasks.explained_by, owns.except, owns.spares"}},
 	} {
-		worlds[name] = func(w *world) {
-			labCompany(w)
-			w.facts.asks = nil
-			w.finally(func(w *world) {
-				for _, do := range w.lives {
-					do()
-				}
-				w.sql("UPDATE jobs SET written = now() - interval '20 minutes' - (now() - beat) WHERE beat IS NOT NULL")
-				w.sql(c.rows)
-				_, out, _ := w.run("check")
-				w.says(out, c.says...)
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			w.T = t
+			w.sql("UPDATE jobs SET id = 'j-well-3', box = 'lab-well-3' WHERE id = 'x-3'")
+			w.sql("UPDATE jobs SET status = 'running'")
+			for _, hear := range w.lives {
+				hear()
+			}
+			w.sql("UPDATE jobs SET written = now() - interval '20 minutes' - (now() - beat)")
+			w.sql(c.rows)
+			_, out, _ := w.run("check")
+			w.says(out, c.says...)
+		})
 	}
-	p.gaps = []time.Duration{61 * time.Second}
-	p.play(t, worlds)
+}
+
+// TestCheckWatches: what several looks tell of a clock and one cannot: who writes it, and how far apart.
+func TestCheckWatches(t *testing.T) {
+	w := labOf(t, labTasks+labFail+labEngine, engine).world(t)
+	labCompany(w)
+	w.configure(w.config)
+	for name, c := range map[string]struct {
+		write string // again and again
+		says  []string
+	}{
+		"workers": {"UPDATE jobs SET beat = clock_timestamp() FROM pg_sleep(0.01) WHERE id = (SELECT id FROM jobs ORDER BY beat LIMIT 1)", nil},
+		"a loop": {"UPDATE jobs SET beat = now()", []string{"warn", "watched heartbeat_at", "in 12 of 12 running tasks, in all of them to " +
+			"one moment: a loop of the platform writes it", "map what the worker itself writes"}},
+		"nothing": {"SELECT pg_sleep(0.05)", []string{"warn", "watched heartbeat_at", "it moved in 0 of 12 running tasks",
+			"watch for longer than it should take"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w.T = t
+			for _, hear := range w.lives {
+				hear()
+			}
+			w.sql("UPDATE jobs SET written = now() - interval '20 minutes' - (now() - beat)")
+			over, out := make(chan struct{}), ""
+			go func() {
+				defer close(over)
+				_, out, _ = w.run("check", "--watch", "2s")
+			}()
+			for writes := true; writes; {
+				select {
+				case <-over:
+					writes = false
+				default:
+					w.sql(c.write)
+				}
+			}
+			line := regexp.MustCompile(".*watched heartbeat_at.*").FindString(out)
+			if line == "" {
+				t.Fatalf("check does not say what it watched:\n%s", out)
+			}
+			w.says(line, c.says...)
+		})
+	}
 }
 
 // says demands that one line of check's about rows is not ok, with all of the texts; without any, that there is none.
@@ -58,7 +102,7 @@ func (w *world) says(out string, texts ...string) {
 	w.Helper()
 	var ill []string
 	for line := range strings.Lines(out) {
-		measures := regexp.MustCompile("clock |tasks.statuses|links|exclusive").MatchString(line)
+		measures := regexp.MustCompile("clock |watched |tasks.statuses|links|exclusive").MatchString(line)
 		if measures && !strings.HasPrefix(line, "ok") {
 			ill = append(ill, line)
 		}
