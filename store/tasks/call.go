@@ -43,6 +43,10 @@ func (t *Tasks) ask(ctx context.Context, w reconcile.Write) (reconcile.Written, 
 	reason, mark := reconcile.SplitMark(w.Reason)
 	call := Call{Step: w.Step, Task: w.Task.ID, Action: reconcile.MarkedAction(mark), Reason: reason}
 	if err := t.caller.Call(ctx, call); err != nil {
+		// An answer that was lost, or that was no, does not tell what was done.
+		if done, unread := t.came(ctx, w); unread == nil && done {
+			return reconcile.WriteDone, nil
+		}
 		return "", err
 	}
 	return t.answered(ctx, w)

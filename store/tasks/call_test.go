@@ -55,6 +55,7 @@ func TestFailByCall(t *testing.T) {
 		"the platform removes the row":   {"", "DELETE FROM jobs", nil, reconcile.WriteDone, 1},
 		"the platform does it later":     {"", "", nil, reconcile.WriteAsked, 1},
 		"the platform refuses":           {"", "", refused, "", 1},
+		"it fails it, and then breaks":   {"", "UPDATE jobs SET status = 'failed'", refused, reconcile.WriteDone, 1},
 		"it was done meanwhile":          {"UPDATE jobs SET status = 'done'", "", nil, reconcile.WriteMoved, 0},
 		"it showed life meanwhile":       {"UPDATE jobs SET beat = now()", "", nil, reconcile.WriteAlive, 0},
 		"its row was written meanwhile":  {"UPDATE jobs SET status = status", "", nil, reconcile.WriteBusy, 0},
@@ -73,8 +74,8 @@ func TestFailByCall(t *testing.T) {
 			}
 			got, before, err := w.tasks.Write(t.Context(), reconcile.Write{Step: reconcile.StepFail, Task: judged,
 				Reason: "no heartbeat " + reconcile.Mark("act1"), Refutable: true, LastSeen: judged.HeartbeatAt})
-			if got != test.want || before != nil || !errors.Is(err, test.says) {
-				t.Errorf("Write = %q, %+v, %v; want %q, no way back, %v", got, before, err, test.want, test.says)
+			if got != test.want || before != nil || (err != nil) != (got == "") || err != nil && !errors.Is(err, test.says) {
+				t.Errorf("Write = %q, %+v, %v; want %q, no way back, or %v", got, before, err, test.want, test.says)
 			}
 			if len(p.calls) != test.calls {
 				t.Errorf("the platform was asked %d times, want %d", len(p.calls), test.calls)

@@ -76,7 +76,7 @@ type compiler struct {
 }
 
 // Compile makes a mapping, after [Mapping.WithPreset], into SQL. The error joins one
-// [MappingError] for each mistake.
+// [mapping.Error] for each mistake.
 func Compile(m mapping.Mapping) (*Compiled, error) {
 	c := &compiler{m: m, out: &Compiled{
 		mapping: m, columns: map[string]string{}, plain: map[string]string{},
@@ -102,7 +102,7 @@ func Compile(m mapping.Mapping) (*Compiled, error) {
 }
 
 func (c *compiler) wrong(key, problem, fix string) {
-	c.mistakes = append(c.mistakes, &mapping.MappingError{Key: key, Problem: problem, Fix: fix})
+	c.mistakes = append(c.mistakes, &mapping.Error{Key: key, Problem: problem, Fix: fix})
 }
 
 func (c *compiler) preset() {

@@ -13,14 +13,14 @@ import (
 )
 
 // mistakes are the single errors of a compile.
-func mistakes(err error) []*mapping.MappingError {
+func mistakes(err error) []*mapping.Error {
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {
 		return nil
 	}
-	var out []*mapping.MappingError
+	var out []*mapping.Error
 	for _, e := range joined.Unwrap() {
-		var m *mapping.MappingError
+		var m *mapping.Error
 		if errors.As(e, &m) {
 			out = append(out, m)
 		}

@@ -212,14 +212,14 @@ func (c *Config) checkMapping(r *report) {
 }
 
 // mistakesIn takes joined errors apart.
-func mistakesIn(err error) []mapping.MappingError {
+func mistakesIn(err error) []mapping.Error {
 	var many interface{ Unwrap() []error }
 	if !errors.As(err, &many) {
 		return nil
 	}
-	var out []mapping.MappingError
+	var out []mapping.Error
 	for _, one := range many.Unwrap() {
-		var m *mapping.MappingError
+		var m *mapping.Error
 		if errors.As(one, &m) {
 			out = append(out, *m)
 		}

@@ -92,15 +92,15 @@ type Entry struct {
 	Rows []string // besides the name; * is any text
 }
 
-// A MappingError is one mistake in a mapping, with the config key that it belongs to.
-type MappingError struct {
+// An Error is one mistake in a mapping, with the config key that it belongs to.
+type Error struct {
 	Key     string // "tasks.columns.started_at"
 	Problem string
 	Fix     string // what to write instead; "" when the problem says it
 }
 
 // Error is the key, the problem and the fix on one line.
-func (e *MappingError) Error() string {
+func (e *Error) Error() string {
 	if e.Fix == "" {
 		return e.Key + ": " + e.Problem
 	}
