@@ -131,6 +131,11 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Re
 	if remedy != reconcile.Report {
 		f.HeldBy = append(f.HeldBy, doubts(s, out.Sandbox, remedy)...)
 	}
+	//guard:judge-unlinked P1
+	if endsSandbox(remedy) && onlyRemembered(v, s, b) {
+		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.OnlyRemembered,
+			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
+	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
 		f.HeldBy = append(f.HeldBy, cannotQuarantine(v, s)...)
@@ -174,6 +179,24 @@ func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Re
 		}
 	}
 	return holds
+}
+
+// onlyRemembered reports whether nothing but the ledger's memory links a sandbox to the task. A label that was shown
+// once may have been another's.
+func onlyRemembered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	return s.Task != nil && b != nil && b.Here && linkedByLabel(v, &b.Sandbox) && b.Task == "" &&
+		!b.CalledBy(s.Task.Sandbox) && !namedOnce(v, s.Task.ID, &b.Sandbox)
+}
+
+// linkedByLabel reports whether the sandboxes of a provider say themselves whose they are. One whose name lasts may be
+// any of its name.
+func linkedByLabel(v *view.View, sb *reconcile.Sandbox) bool {
+	return v.P.Providers[sb.Provider].LinkTask && !sb.StableName
+}
+
+// namedOnce reports whether the row of a task was seen to name the sandbox while the task lived.
+func namedOnce(v *view.View, task string, sb *reconcile.Sandbox) bool {
+	return sb.CalledBy(v.S.Memory.Tasks[task].Named)
 }
 
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a
