@@ -184,19 +184,14 @@ func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Re
 // onlyRemembered reports whether nothing but the ledger's memory links a sandbox to the task. A label that was shown
 // once may have been another's.
 func onlyRemembered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	return s.Task != nil && b != nil && b.Here && linkedByLabel(v, &b.Sandbox) && b.Task == "" &&
-		!b.CalledBy(s.Task.Sandbox) && !namedOnce(v, s.Task.ID, &b.Sandbox)
+	return s.Task != nil && b != nil && b.Here && unlabelled(v, b, s.Task.ID) && !b.CalledBy(s.Task.Sandbox)
 }
 
-// linkedByLabel reports whether the sandboxes of a provider say themselves whose they are. One whose name lasts may be
-// any of its name.
-func linkedByLabel(v *view.View, sb *reconcile.Sandbox) bool {
-	return v.P.Providers[sb.Provider].LinkTask && !sb.StableName
-}
-
-// namedOnce reports whether the row of a task was seen to name the sandbox while the task lived.
-func namedOnce(v *view.View, task string, sb *reconcile.Sandbox) bool {
-	return sb.CalledBy(v.S.Memory.Tasks[task].Named)
+// unlabelled reports whether a sandbox of a provider where each says itself whose it is says nothing, and the task
+// never had it by its name.
+func unlabelled(v *view.View, b *reconcile.SeenSandbox, task string) bool {
+	heir := b.StableName && v.Successor(b) == task
+	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !heir && !b.CalledBy(v.S.Memory.Tasks[task].Named)
 }
 
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a

@@ -136,19 +136,18 @@ func anothers(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 // now or once, is not enough: it may have shown another's.
 func unlinked(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	task, ofTask := reconcile.OfType(reconcile.SubjectTask, a.Subject)
-	sb := &f.Lookup.Sandbox
 	if !ofTask || !ends(a) || a.Asked() || f.hurries(a) || a.InQuarantine() {
 		return Ruling{}
 	}
 	//guard:end-unlinked P1
-	if linkedByLabel(v, sb) && sb.Task == "" && !namedBy(a, f) && !namedOnce(v, a.Task, sb) {
+	if b := v.Box(&f.Lookup.Sandbox); unlabelled(v, &b, task) && !namedBy(task, f) {
 		return withdraw("looked again: it does not name task " + text.Clip(task, 60) + ", and its row does not name it")
 	}
 	return Ruling{}
 }
 
 // namedBy reports whether the row of the task that a step is about, or any that was read for it, names the sandbox.
-func namedBy(a *reconcile.Action, f *Facts) bool {
+func namedBy(task string, f *Facts) bool {
 	sb, rows := &f.Lookup.Sandbox, f.Users
 	if f.Row != nil {
 		rows = append(slices.Clip(rows), *f.Row)
@@ -156,7 +155,7 @@ func namedBy(a *reconcile.Action, f *Facts) bool {
 	if f.Recheck != nil && f.Recheck.Subject != nil && f.Recheck.Subject.Task != nil {
 		rows = append(slices.Clip(rows), *f.Recheck.Subject.Task)
 	}
-	return slices.ContainsFunc(rows, func(t reconcile.Task) bool { return t.ID == a.Task && sb.CalledBy(t.Sandbox) })
+	return slices.ContainsFunc(rows, func(t reconcile.Task) bool { return t.ID == task && sb.CalledBy(t.Sandbox) })
 }
 
 // goesOn: the earlier step does not stand. Of a first step the sandbox itself is the ground: its
