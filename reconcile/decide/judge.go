@@ -190,8 +190,20 @@ func onlyRemembered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox
 // unlabelled reports whether a sandbox of a provider where each says itself whose it is says nothing, and the task
 // never had it by its name.
 func unlabelled(v *view.View, b *reconcile.SeenSandbox, task string) bool {
-	heir := b.StableName && v.Successor(b) == task
-	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !heir && !b.CalledBy(v.S.Memory.Tasks[task].Named)
+	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !b.CalledBy(v.S.Memory.Tasks[task].Named) && !isHeir(v, b, task)
+}
+
+// isHeir reports whether another sandbox of its name was the task's. What it was taken for itself proves nothing.
+func isHeir(v *view.View, b *reconcile.SeenSandbox, task string) bool {
+	if !b.StableName || v.Successor(b) != task {
+		return false
+	}
+	for ref, seen := range v.S.Memory.Sandboxes {
+		if ref != b.Ref && ref.Provider == b.Provider && seen.Name == b.Name && seen.Task == task {
+			return true
+		}
+	}
+	return false
 }
 
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a
