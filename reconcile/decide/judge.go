@@ -190,7 +190,8 @@ func onlyRemembered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox
 // unlabelled reports whether a sandbox of a provider where each says itself whose it is says nothing, and the task
 // never had it by its name.
 func unlabelled(v *view.View, b *reconcile.SeenSandbox, task string) bool {
-	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !b.CalledBy(v.S.Memory.Tasks[task].Named) && !isHeir(v, b, task)
+	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !b.CalledBy(v.S.Memory.Tasks[task].Named) &&
+		!isHeir(v, b, task)
 }
 
 // isHeir reports whether another sandbox of its name was the task's. What it was taken for itself proves nothing.
