@@ -69,6 +69,9 @@ const UnbelievedClock = "the clock of its provider is not believed, so that nobo
 // OlderThanRow is why a row does not prove that a sandbox is ours which was there before it.
 const OlderThanRow = "it is older than the row that names it"
 
+// OnlyRemembered is why a sandbox may not be the task's that it is judged with: what made it that one's is not shown.
+const OnlyRemembered = "it shows no task and no row names it, only the ledger remembers that it showed this one"
+
 // Unprovable reports whether a step is held because nothing can prove that the sandbox is ours: no pass was there
 // while its row could, or its provider's clock is off.
 func (h HeldBy) Unprovable() bool {

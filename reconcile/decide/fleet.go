@@ -342,6 +342,9 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 		seen.Task = s.Task.ID
 	} else if b.Task != "" && !b.BadLink && !v.S.Unparsable[b.Task] {
 		seen.Task = b.Task
+	} else if v.Contradicted(b) {
+		//guard:remember-contradicted P1
+		seen.Task = ""
 	}
 	return seen, !b.Known || seen != b.Seen
 }

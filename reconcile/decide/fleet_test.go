@@ -103,6 +103,9 @@ func TestSeenSandboxes(t *testing.T) {
 		"its label is lost": {
 			"box daytona/s1 stopped; knew box daytona/s1 running task=t1 since=9m; " +
 				"row t1 completed", `s1 stopped of "t1" since 0s gone - resumed - ran -`},
+		"it shows that a further table explains it": {
+			"box daytona/s1 running; knew box daytona/s1 running task=t1 since=9m; explains specs daytona/s1; " +
+				"row t1 completed", `s1 running of "" since 9m gone - resumed - ran 0s`},
 		"it is used by another now": {
 			"box daytona/s1 running task=t2; task t2 running; " +
 				"knew box daytona/s1 running task=t1 since=9m", `s1 running of "t2" since 9m gone - resumed - ran 0s`},

@@ -71,6 +71,27 @@ func TestATaskExplainsFirst(t *testing.T) {
 	}
 }
 
+// What a sandbox shows is more than what the ledger remembers of it, which a listing may have shown once: neither the
+// end of its former task nor the live one's takes what a further table explains.
+func TestTheLedgerDoesNotExplainFirst(t *testing.T) {
+	const known = "knew box daytona/s1 running task=t1; box daytona/s1 running; "
+	for rule, world := range map[string]string{
+		"stop-ignored":       "row t1 stopped updated=1h",
+		"finished-lingering": "row t1 completed updated=1h",
+		"duplicate":          "task t1 running; box daytona/s2 running task=t1",
+	} {
+		for more, want := range map[string]bool{"": rule != "duplicate", "explains specs daytona/s1": false} {
+			w := worldtest.NewWorld(t, worldtest.Anchor, known, world, more)
+			w.Only(rule)
+			_, p := PlanWorld(w)
+			shown := slices.ContainsFunc(stepLines(p), func(line string) bool { return strings.Contains(line, "terminate daytona/s1") })
+			if shown != want {
+				t.Errorf("%s with %q: steps %q, want its end among them: %v", rule, more, stepLines(p), want)
+			}
+		}
+	}
+}
+
 // What a further table explains makes the link to tasks no less trusted.
 func TestExplainedIsNotLoose(t *testing.T) {
 	w := worldtest.NewWorld(t, "box daytona/s{1..3} running; explains specs daytona/s1; explains specs daytona/s2")

@@ -132,6 +132,11 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Re
 	if remedy != reconcile.Report {
 		f.HeldBy = append(f.HeldBy, doubts(s, out.Sandbox, remedy)...)
 	}
+	//guard:judge-unlinked P1
+	if endsSandbox(remedy) && onlyRemembered(v, s, b) {
+		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.OnlyRemembered,
+			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
+	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
 		f.HeldBy = append(f.HeldBy, cannotQuarantine(v, s)...)
@@ -175,6 +180,32 @@ func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Re
 		}
 	}
 	return holds
+}
+
+// onlyRemembered reports whether nothing but the ledger's memory links a sandbox to the task. A label that was shown
+// once may have been another's.
+func onlyRemembered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	return s.Task != nil && b != nil && b.Here && unlabelled(v, b, s.Task.ID) && !b.CalledBy(s.Task.Sandbox)
+}
+
+// unlabelled reports whether a sandbox of a provider where each says itself whose it is says nothing, and the task
+// never had it by its name.
+func unlabelled(v *view.View, b *reconcile.SeenSandbox, task string) bool {
+	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !b.CalledBy(v.S.Memory.Tasks[task].Named) &&
+		!isHeir(v, b, task)
+}
+
+// isHeir reports whether another sandbox of its name was the task's. What it was taken for itself proves nothing.
+func isHeir(v *view.View, b *reconcile.SeenSandbox, task string) bool {
+	if !b.StableName || v.Successor(b) != task {
+		return false
+	}
+	for ref, seen := range v.S.Memory.Sandboxes {
+		if ref != b.Ref && ref.Provider == b.Provider && seen.Name == b.Name && seen.Task == task {
+			return true
+		}
+	}
+	return false
 }
 
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a

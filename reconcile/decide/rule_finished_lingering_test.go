@@ -63,7 +63,11 @@ func TestFinishedLingering(t *testing.T) {
 		"its sandbox is in a state that nobody knows": {
 			"box daytona/s1 unknown task=t1; row t1 completed updated=1h", "held", "unknown state"},
 		"the labels are lost, the ledger remembers whose it was": {
-			"box daytona/s1 running; knew box daytona/s1 running task=t1; row t1 completed updated=1h", "due", ""},
+			"box daytona/s1 running; knew box daytona/s1 running task=t1; row t1 completed updated=1h", "held",
+			"only the ledger remembers that it showed this one"},
+		"the labels are lost, its row names it": {
+			"provider daytona named=yes id=yes; box daytona/s1 running key=s1; knew box daytona/s1 running task=t1; " +
+				"row t1 completed updated=1h sandbox=s1", "due", ""},
 		"named by the row, read by the sandbox": {
 			"provider daytona label=no named=yes; box daytona/s1 running key=k1; " +
 				"row t1 completed updated=1h sandbox=k1", "due", ""},

@@ -89,7 +89,7 @@ var objections = []objection{
 	leftToFull, unread, over, outdated,
 	notOwned,
 	refuted, notFound, woken, atRest,
-	anothers, goesOn, used, explained, maybeAnothers, working, newborn,
+	anothers, unlinked, goesOn, used, explained, maybeAnothers, working, newborn,
 	expired, held, noRequeue,
 }
 

@@ -132,6 +132,32 @@ func anothers(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
+// unlinked: what ends with a task shows that it is that task's, when it is looked at. That a listing showed its label,
+// now or once, is not enough: it may have shown another's.
+func unlinked(v *view.View, a *reconcile.Action, f *Facts) Ruling {
+	task, ofTask := reconcile.OfType(reconcile.SubjectTask, a.Subject)
+	if !ofTask || !ends(a) || a.Asked() || f.hurries(a) || a.InQuarantine() {
+		return Ruling{}
+	}
+	//guard:end-unlinked P1
+	if b := v.Box(&f.Lookup.Sandbox); unlabelled(v, &b, task) && !namedBy(task, f) {
+		return withdraw("looked again: it does not name task " + text.Clip(task, 60) + ", and its row does not name it")
+	}
+	return Ruling{}
+}
+
+// namedBy reports whether the row of the task that a step is about, or any that was read for it, names the sandbox.
+func namedBy(task string, f *Facts) bool {
+	sb, rows := &f.Lookup.Sandbox, f.Users
+	if f.Row != nil {
+		rows = append(slices.Clip(rows), *f.Row)
+	}
+	if f.Recheck != nil && f.Recheck.Subject != nil && f.Recheck.Subject.Task != nil {
+		rows = append(slices.Clip(rows), *f.Recheck.Subject.Task)
+	}
+	return slices.ContainsFunc(rows, func(t reconcile.Task) bool { return t.ID == task && sb.CalledBy(t.Sandbox) })
+}
+
 // goesOn: the earlier step does not stand. Of a first step the sandbox itself is the ground: its
 // task may well live.
 func goesOn(v *view.View, a *reconcile.Action, f *Facts) Ruling {

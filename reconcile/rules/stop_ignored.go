@@ -20,7 +20,7 @@ func stopIgnored(v *view.View, s *reconcile.Subject) Result {
 	after := After(v, "stop-ignored", s)
 	age, by := v.StateAge(s)
 	//guard:stop-resumed harm
-	if born := v.Born(*b); mayBeLaters(v, b) && !b.CreatedAt.IsZero() && born < age {
+	if born := v.Born(*b); mayBeLaters(v, b) && tellsAge(b) && born < age {
 		if grace := max(after, After(v, "finished-lingering", s)); born < grace {
 			return Result{Suspect: fmt.Sprintf("stopped %s ago; "+
 				"the present session of its sandbox began %s ago, and has until %s",
@@ -56,6 +56,16 @@ func stopIgnored(v *view.View, s *reconcile.Subject) Result {
 func mayBeLaters(v *view.View, b *reconcile.SeenSandbox) bool {
 	//guard:stop-name-again harm
 	return b.StableName || b.Task == "" && !v.P.Providers[b.Provider].SandboxIsID
+}
+
+// tellsAge reports whether anything tells how old a sandbox is. Of one that is not proven ours because its provider's
+// clock is off nothing ever does: it is held for that, and shown, in place of a wait without end.
+func tellsAge(b *reconcile.SeenSandbox) bool {
+	//guard:stop-ageless live
+	if b.Unproven == reconcile.UnbelievedClock {
+		return false
+	}
+	return !b.CreatedAt.IsZero()
 }
 
 // remaining is the sandbox of an ended task that has to go next. One that nobody may end

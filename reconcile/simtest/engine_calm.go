@@ -178,7 +178,7 @@ func (e ending) leftover(r *run.Result, err error) string {
 	for _, wrong := range e.place.Wrong() {
 		rests := func(a reconcile.Action) bool { return strings.Contains(wrong, a.Sandbox) && !e.enforced(a.Rule) }
 		doubted := func(s decide.PlannedStep) bool {
-			lasts := s.HeldBy.Unprovable() || e.shielded(&s) || e.ageless(s.HeldBy, &s.Action)
+			lasts := s.HeldBy.Unprovable() || s.HeldBy.Doubtful(reconcile.OnlyRemembered) || e.shielded(&s) || e.ageless(s.HeldBy, &s.Action)
 			return lasts && strings.Contains(wrong, s.Sandbox)
 		}
 		if !slices.ContainsFunc(open, rests) && !slices.ContainsFunc(r.Plan.Steps, doubted) {
@@ -243,7 +243,7 @@ func byConfig(held reconcile.HeldBy) bool {
 	_, lasts := held.Of(reconcile.HeldObserve, reconcile.HeldOff, reconcile.HeldRollout, reconcile.HeldNotExclusive,
 		reconcile.HeldVeto, reconcile.HeldSilence, reconcile.HeldUnproven, reconcile.HeldOnlyReports,
 		reconcile.HeldExplained) // by a row of a further table, whatever is wrong with it
-	return lasts || held.Unprovable()
+	return lasts || held.Unprovable() || held.Doubtful(reconcile.OnlyRemembered)
 }
 
 // leftOpen reports whether an action is for a person: its sandbox was given to somebody else while

@@ -38,7 +38,7 @@ var effects = map[string]simulated.Effect{
 	"error": simulated.Answer, "hang": simulated.Hang, "drop": simulated.Drop, "done-drop": simulated.DoneThenDrop,
 	"done-error": simulated.DoneThenAnswer, "not-done": simulated.NotDone, "empty": simulated.EmptyList,
 	"cut": simulated.CutPage, "repeat": simulated.Repeat, "same-page": simulated.SameCursor,
-	"lie-failed": simulated.Forge, "lie-old": simulated.Forge,
+	"lie-failed": simulated.Forge, "lie-old": simulated.Forge, "lie-swapped": simulated.Forge,
 	"lose-labels": simulated.LoseLabels, "omit": simulated.Omit, "stale": simulated.None, "slow": simulated.None,
 }
 
@@ -88,22 +88,24 @@ func (f *fault) inject(w *simulated.World) (lift func()) {
 		in.Delay = f.by
 	case "stale":
 		in.Lag = f.by
-	case "lie-failed", "lie-old":
+	case "lie-failed", "lie-old", "lie-swapped":
 		in.Forges, in.Name = liar(f.kind), f.kind
 	}
 	return w.Inject(in)
 }
 
-// liar is what a listing that lies on purpose makes of each sandbox: one that has failed long ago, or that is a month
-// old. Labels are what the provider says of whose a sandbox is, in each of its answers: who lies in these has the
-// sandbox in his hands.
+// liar is what a listing that lies on purpose makes of each sandbox: one that has failed long ago, that is a month
+// old, or that has the labels of the one before it.
 func liar(kind string) func(simulated.Sandbox) simulated.Sandbox {
+	var before map[string]string
 	return func(s simulated.Sandbox) simulated.Sandbox {
 		switch kind {
 		case "lie-failed":
 			s.State, s.UpdatedAt = reconcile.SandboxFailed, s.CreatedAt
 		case "lie-old":
 			s.CreatedAt = s.CreatedAt.Add(-30 * 24 * time.Hour)
+		case "lie-swapped":
+			s.Labels, before = before, s.Labels
 		}
 		return s
 	}

@@ -218,9 +218,18 @@ func (v *places) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*r
 	case b.Seen.Task == "" && b.StableName:
 		//guard:link-heir harm
 		return v.Successor(b)
+	//guard:link-contradicted P1
+	case v.Contradicted(b):
+		return ""
 	}
 	//guard:link-remembered harm
 	return b.Seen.Task
+}
+
+// Contradicted reports whether a sandbox shows something else than the link that the ledger remembers of it: it names
+// no task, and a row of a further table explains it. A listing may have shown it once with another's labels.
+func (v *places) Contradicted(b *reconcile.SeenSandbox) bool {
+	return b.Here && b.Task == "" && v.S.Explained[b.Ref] != ""
 }
 
 // saysNothing reports whether a link names what can be no id, or what was not read: a look may show a

@@ -94,4 +94,7 @@ func (d *draw) liars() {
 	if m.IntN(3) == 0 {
 		m.at(m.soon(), "clock %s jump %s", m.cloud(), m.one("1h", "-1h", "10m"))
 	}
+	if m.IntN(4) == 0 { // drawn last: what a seed drew before stays as it was
+		m.at(m.soon(), "fault %s list lie-swapped %s", m.cloud(), m.one("count 1", "count 2", "for 6m"))
+	}
 }

@@ -41,7 +41,7 @@ func (w *watch) lasted(d *effect) (time.Duration, bool) {
 	case "provisioning-stuck":
 		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxCreating
 	case "errored":
-		if !w.lied[at].IsZero() { // for as long as its provider has said so, which was a lie at first
+		if lied := w.lied[at]; !lied.IsZero() && d.b.since.Before(lied.Add(lieLasts)) { // and before that it was said
 			return 0, false
 		}
 		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxFailed

@@ -41,7 +41,9 @@ func (r *Reader) touched(f *reconcile.FindingSeen, since int) bool {
 	}
 	for i := len(r.effects) - 1; i >= 0 && r.effects[i].step > since; i-- {
 		e := r.effects[i]
-		if e.task != "" && (e.task == f.Task || e.task == task) || e.box.ID != "" && e.box == box {
+		// What is nobody's may name any task: one whose row we wrote does not explain it for that.
+		named := e.task == f.Task && f.Rule != "orphan"
+		if e.task != "" && (named || e.task == task) || e.box.ID != "" && e.box == box {
 			return true
 		}
 	}
