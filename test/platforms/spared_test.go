@@ -26,6 +26,8 @@ var spared = map[string]string{
 	"TestClassesOfBoxes":         "TestEventsOfTheTask stays",
 	"TestFailedByThePlatform":    "TestEventsOfTheTask stays",
 	"TestPodsThroughTheirOwners": "TestEventsOfTheTask stays",
+	"TestCheckMeasures":          "TestOmoiOSCheck stays",
+	"TestCheckWatches":           "TestOmoiOSCheck stays",
 	"TestKortix":                 "TestCodingAgentCheck stays",
 	"TestKortixAtE2B":            "TestCodingAgentCheck stays",
 	"TestKortixPreset":           "TestPresetsRepair stays",
