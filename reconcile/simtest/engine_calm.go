@@ -178,7 +178,8 @@ func (e ending) leftover(r *run.Result, err error) string {
 	for _, wrong := range e.place.Wrong() {
 		rests := func(a reconcile.Action) bool { return strings.Contains(wrong, a.Sandbox) && !e.enforced(a.Rule) }
 		doubted := func(s decide.PlannedStep) bool {
-			lasts := s.HeldBy.Unprovable() || s.HeldBy.Doubtful(reconcile.OnlyRemembered) || e.shielded(&s) || e.ageless(s.HeldBy, &s.Action)
+			lasts := s.HeldBy.Unprovable() || s.HeldBy.Doubtful(reconcile.OnlyRemembered) ||
+				e.shielded(&s) || e.ageless(s.HeldBy, &s.Action)
 			return lasts && strings.Contains(wrong, s.Sandbox)
 		}
 		if !slices.ContainsFunc(open, rests) && !slices.ContainsFunc(r.Plan.Steps, doubted) {
