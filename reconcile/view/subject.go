@@ -218,7 +218,6 @@ func (v *places) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*r
 	case b.Seen.Task == "" && b.StableName:
 		//guard:link-heir harm
 		return v.Successor(b)
-	//guard:link-contradicted P1
 	case v.Contradicted(b):
 		return ""
 	}
