@@ -23,7 +23,7 @@ func (d *daemonChild) ledgerSeries() map[string]string {
 }
 
 // ofAProcess are the metrics of a process alone, and those that move with the clock or with the disk.
-var ofAProcess = []string{"config_", "provider_request", "provider_rate_wait", "pass_phase", "database_pool", "ledger_bytes", "saved_"}
+var ofAProcess = []string{"config_", "provider_request", "provider_rate_", "pass_phase", "database_pool", "ledger_bytes", "saved_"}
 
 // TestMetricsAreTheLedgers: all replicas show the same, and so does one that was started
 // after all others ended.
