@@ -79,31 +79,13 @@ func Decide(v *view.View, s *reconcile.Subject) Decision {
 // and which freezes hold it.
 func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Result,
 ) (reconcile.Finding, reconcile.Remedy) {
-	for i := range out.Evidence {
-		out.Evidence[i].Fact = text.Clip(out.Evidence[i].Fact, 1000)
-	}
-	if s.Task != nil && s.Task.Trace != "" {
-		out.Evidence = append(slices.Clip(out.Evidence), reconcile.TraceEvidence(s.Task))
-	}
-	f := reconcile.Finding{
-		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.Reason, 2000), Evidence: out.Evidence,
-		HeldBy: out.Holds,
-	}
-	if out.Since > 0 {
-		f.Began = v.Now.Add(-out.Since)
-	}
-	if s.Task != nil {
-		f.Task = s.Task.ID
-	}
 	b := out.Sandbox
 	if b == nil && len(s.Boxes) > 0 {
 		b = &s.Boxes[0]
 	}
-	if b != nil {
-		f.Provider, f.Sandbox = b.Provider, b.ID
-	}
-	if s.Task == nil && b != nil {
-		f.Task = reconcile.FirstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
+	f := described(r, s, b, &out)
+	if out.Since > 0 {
+		f.Began = v.Now.Add(-out.Since)
 	}
 	sight(v, &f, r, s)
 	//guard:sightings P6
@@ -112,12 +94,47 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Re
 	f.HeldBy = f.HeldBy.With(freezes(v, r, s, out.Conclusive)...)
 	//guard:unmapped-status harm
 	f.HeldBy = append(f.HeldBy, meaningless(v, s)...)
-	remedy := v.P.Rules[r.Name].Remedy
-	if keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop && !out.Report {
+	remedy := lowered(v, s, b, &out, &f)
+	if remedy != reconcile.Report {
+		f.HeldBy = append(f.HeldBy, doubts(s, out.Sandbox, remedy)...)
+	}
+	f.HeldBy = append(f.HeldBy, unendable(v, s, b, remedy)...)
+	return f, remedy
+}
+
+// described is the finding as its rule and its subject tell it.
+func described(r *reconcile.Rule, s *reconcile.Subject, b *reconcile.SeenSandbox, out *rules.Result) reconcile.Finding {
+	for i := range out.Evidence {
+		out.Evidence[i].Fact = text.Clip(out.Evidence[i].Fact, 1000)
+	}
+	f := reconcile.Finding{
+		Rule: r.Name, Subject: s.ID, Reason: text.Clip(out.Reason, 2000), Evidence: out.Evidence, HeldBy: out.Holds,
+	}
+	if b != nil {
+		f.Provider, f.Sandbox = b.Provider, b.ID
+	}
+	switch {
+	case s.Task != nil:
+		f.Task = s.Task.ID
+	case b != nil:
+		f.Task = reconcile.FirstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
+	}
+	if s.Task != nil && s.Task.Trace != "" {
+		f.Evidence = append(slices.Clip(f.Evidence), reconcile.TraceEvidence(s.Task))
+	}
+	return f
+}
+
+// lowered is the remedy of the finding's rule, or that it is only reported: the finding says why.
+func lowered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, out *rules.Result, f *reconcile.Finding,
+) reconcile.Remedy {
+	remedy := v.P.Rules[f.Rule].Remedy
+	kept := keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop
+	if kept && !out.Report {
 		f.Reason = reconcile.Joined(f.Reason, "reported only: the config keeps what a task explains (sandboxes: keep)")
 	}
 	//guard:report-only harm
-	if out.Report || readOnly(v, s, remedy) || keptForTask(v, s) && endsSandbox(remedy) && remedy != reconcile.Stop {
+	if out.Report || readOnly(v, s, remedy) || kept {
 		remedy = reconcile.Report
 	}
 	if why := stoppedAlready(b, remedy); why != "" {
@@ -129,23 +146,26 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Re
 		f.Reason = reconcile.Joined(f.Reason, "reported only: the row of task "+text.Clip(user, 60)+" names it")
 		remedy = reconcile.Report
 	}
-	if remedy != reconcile.Report {
-		f.HeldBy = append(f.HeldBy, doubts(s, out.Sandbox, remedy)...)
-	}
+	return remedy
+}
+
+// unendable are what holds a remedy that ends or stops a sandbox which may not be the task's, or cannot be ended so.
+func unendable(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, remedy reconcile.Remedy,
+) (holds reconcile.HeldBy) {
 	//guard:judge-unlinked P1
 	if endsSandbox(remedy) && onlyRemembered(v, s, b) {
-		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.OnlyRemembered,
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.OnlyRemembered,
 			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
 	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
-		f.HeldBy = append(f.HeldBy, cannotQuarantine(v, s)...)
+		holds = append(holds, cannotQuarantine(v, s)...)
 	}
 	//guard:no-end live
 	if endsSandbox(remedy) && b != nil && b.NotTerminable != "" {
-		f.HeldBy = append(f.HeldBy, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NotTerminable, 200)})
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnended, Reason: text.Clip(b.NotTerminable, 200)})
 	}
-	return f, remedy
+	return holds
 }
 
 // meaningless are what holds all that is found of a live row which says what the config does not know: its status,

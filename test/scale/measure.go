@@ -20,37 +20,51 @@ func (b *bench) once(ctx context.Context, w *world, args ...string) (r result, s
 	return r, s, err
 }
 
+// A first is a fleet after its first pass, with what that came to and cost.
+type first struct {
+	world    *world
+	provider *runningProvider
+	result   result
+	cost     spent
+}
+
+// firstPass fills a fleet, starts its provider and makes the first pass.
+func (b *bench) firstPass(ctx context.Context, n int) (f first, err error) {
+	if f.world, err = b.fill(ctx, n); err != nil {
+		return f, err
+	}
+	if f.provider, err = startProvider(ctx, "-dsn", f.world.dsn); err != nil {
+		return f, err
+	}
+	if err = b.configure(f.world, f.provider.url, 100_000); err == nil {
+		f.result, f.cost, err = b.once(ctx, f.world, "--migrate")
+	}
+	if err != nil {
+		f.provider.stop()
+	}
+	return f, err
+}
+
 // passes compares passes over a healthy fleet with the bare reads, by turns.
 func (b *bench) passes(ctx context.Context, t *table, n int) error {
-	w, err := b.fill(ctx, n)
+	f, err := b.firstPass(ctx, n)
 	if err != nil {
 		return err
 	}
-	p, err := startProvider(ctx, "-dsn", w.dsn)
+	defer f.provider.stop()
+	r, err := b.inTurn(ctx, f.world, f.provider)
 	if err != nil {
 		return err
 	}
-	defer p.stop()
-	if err := b.configure(w, p.url, 100_000); err != nil {
-		return err
-	}
-	first, cost, err := b.once(ctx, w, "--migrate")
-	if err != nil {
-		return err
-	}
-	r, err := b.inTurn(ctx, w, p)
-	if err != nil {
-		return err
-	}
-	if first.Healthy != r.read.Rows || r.healthy != r.read.Rows || r.read.Sandboxes != r.read.Rows {
+	if f.result.Healthy != r.read.Rows || r.healthy != r.read.Rows || r.read.Sandboxes != r.read.Rows {
 		return fmt.Errorf("%d rows and %d sandboxes were read; the passes call %d and %d healthy", r.read.Rows,
-			r.read.Sandboxes, first.Healthy, r.healthy)
+			r.read.Sandboxes, f.result.Healthy, r.healthy)
 	}
 	size := fleet(r.read.Rows, r.read.Sandboxes)
 	t.cost("full pass", size, r.full, r.bare)
-	t.cost("first pass", size, cost, r.bare)
+	t.cost("first pass", size, f.cost, r.bare)
 	t.cost("quick pass", size, r.quick, r.bare)
-	return b.scraped(ctx, t, w, size)
+	return b.scraped(ctx, t, f.world, size)
 }
 
 // A rounds is what several rounds came to: the cheapest of each.

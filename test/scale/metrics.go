@@ -124,23 +124,12 @@ func appendTo(file, text string) error {
 
 // scrapesAlone fills a fleet and measures nothing of it but /metrics.
 func (b *bench) scrapesAlone(ctx context.Context, t *table, n int) error {
-	w, err := b.fill(ctx, n)
+	f, err := b.firstPass(ctx, n)
 	if err != nil {
 		return err
 	}
-	p, err := startProvider(ctx, "-dsn", w.dsn)
-	if err != nil {
-		return err
-	}
-	defer p.stop()
-	if err := b.configure(w, p.url, 100_000); err != nil {
-		return err
-	}
-	first, _, err := b.once(ctx, w, "--migrate")
-	if err != nil {
-		return err
-	}
-	return b.scraped(ctx, t, w, fleet(first.Healthy, n))
+	defer f.provider.stop()
+	return b.scraped(ctx, t, f.world, fleet(f.result.Healthy, n))
 }
 
 func fleet(tasks, sandboxes int) string {

@@ -164,7 +164,7 @@ func (a Operator) do(ctx context.Context, verb string, act api.Act, by *Request)
 	if p := e.preview(); len(e.end) > 0 && !shown(&p, act, verb == "emergency") {
 		return api.Done{}, notShown(&p)
 	}
-	return e.ask(ctx, a.App, by)
+	return e.ask(ctx, a, by)
 }
 
 func (a Operator) passOf(ctx context.Context, kind string, by *Request) (string, error) {
@@ -220,7 +220,7 @@ func (a Operator) retryListed(ctx context.Context, act api.Act, by *Request) (ap
 	if p := r.preview(); len(r.again) > 0 && !shown(&p, act, true) {
 		return api.Done{}, notShown(&p)
 	}
-	return r.ask(ctx, a.App, by)
+	return r.ask(ctx, a, by)
 }
 
 // shown reports whether the request repeats the list that was shown: its count and its hash. Where it must, one that

@@ -179,7 +179,7 @@ func (e *ending) preview() api.Preview {
 }
 
 // ask records it.
-func (e *ending) ask(ctx context.Context, a *App, by *Request) (api.Done, error) {
+func (e *ending) ask(ctx context.Context, a Operator, by *Request) (api.Done, error) {
 	if len(e.end) == 0 {
 		p := e.preview()
 		return api.Done{}, &api.Refusal{Status: http.StatusConflict, Preview: &p,
@@ -194,7 +194,7 @@ func (e *ending) ask(ctx context.Context, a *App, by *Request) (api.Done, error)
 	if err != nil {
 		return api.Done{}, err
 	}
-	said := fmt.Sprintf("recorded: the end of %s\n%s", sandboxes(len(asked)), a.Operator().Kicked(ctx, asked))
+	said := fmt.Sprintf("recorded: the end of %s\n%s", sandboxes(len(asked)), a.Kicked(ctx, asked))
 	return api.Done{Said: said, Actions: api.ListOf(asked, api.ActionOf).Items}, nil
 }
 

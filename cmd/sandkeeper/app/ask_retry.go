@@ -165,7 +165,7 @@ func (r *retrying) preview() api.Preview {
 }
 
 // ask records it.
-func (r *retrying) ask(ctx context.Context, a *App, by *Request) (api.Done, error) {
+func (r *retrying) ask(ctx context.Context, a Operator, by *Request) (api.Done, error) {
 	p := r.preview()
 	if len(r.again) == 0 {
 		return api.Done{}, &api.Refusal{Status: http.StatusConflict, Preview: &p,
@@ -179,7 +179,7 @@ func (r *retrying) ask(ctx context.Context, a *App, by *Request) (api.Done, erro
 		return api.Done{}, err
 	}
 	said := fmt.Sprintf("recorded: the retry of %s\n%s", console.Plural(len(asked), "task"),
-		a.Operator().Kicked(ctx, asked))
+		a.Kicked(ctx, asked))
 	return api.Done{Said: said, Actions: api.ListOf(asked, api.ActionOf).Items}, nil
 }
 
@@ -200,7 +200,7 @@ func (a Operator) Retry(ctx context.Context, target, hash string, by *Request) (
 		return "", fmt.Errorf("retry of %s: the list has changed, its hash is %s and not %s; look at it again", target,
 			p.Hash, hash)
 	}
-	done, err := r.ask(ctx, a.App, by)
+	done, err := r.ask(ctx, a, by)
 	return done.Said, err
 }
 

@@ -40,9 +40,10 @@ func (r *Rules) Print(w io.Writer) error {
 		return err
 	}
 	r.adviceText(&b, p)
-	r.proofText(&b, p)
-	r.autoText(&b, p)
-	r.groupsText(&b, p)
+	r.under(&b, p, "held against the finished tasks of the last 30 days", (*Rule).proofs)
+	r.under(&b, p, "thresholds that are learned", func(l *Rule) []string { return l.Auto })
+	r.under(&b, p, "false positives by label; owns.except leaves a kind of sandboxes alone",
+		func(l *Rule) []string { return l.Groups })
 	r.regretsText(&b)
 	return console.Print(w, &b)
 }
@@ -79,39 +80,21 @@ func (r *Rules) adviceText(b *bytes.Buffer, p console.Paint) {
 	}
 }
 
-// proofText is a line for each rule that acts.
-func (r *Rules) proofText(b *bytes.Buffer, p console.Paint) {
-	first := "\nheld against the finished tasks of the last 30 days\n"
-	for i := range r.Rules {
-		if l := &r.Rules[i]; l.Proof != "" {
-			held := ""
-			if l.ProvenBy == "nothing" {
-				held = "held: "
-			}
-			fmt.Fprintf(b, "%s  %s: %s%s\n", first, p.Yellow(l.Rule), held, text.Line(l.Proof))
-			first = ""
-		}
+// proofs is a line for a rule that acts.
+func (l *Rule) proofs() []string {
+	if l.Proof != "" && l.ProvenBy == "nothing" {
+		return []string{"held: " + l.Proof}
 	}
+	return reconcile.NonEmpty(l.Proof)
 }
 
-// autoText are the thresholds that were learned.
-func (r *Rules) autoText(b *bytes.Buffer, p console.Paint) {
-	first := "\nthresholds that are learned\n"
+// under prints the rules that have lines of a kind below a heading; nothing where none has.
+func (r *Rules) under(b *bytes.Buffer, p console.Paint, heading string, lines func(*Rule) []string) {
+	heading = "\n" + heading + "\n"
 	for i := range r.Rules {
-		for _, line := range r.Rules[i].Auto {
-			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(r.Rules[i].Rule), text.Line(line))
-			first = ""
-		}
-	}
-}
-
-// groupsText says what false positives have in common.
-func (r *Rules) groupsText(b *bytes.Buffer, p console.Paint) {
-	first := "\nfalse positives by label; owns.except leaves a kind of sandboxes alone\n"
-	for i := range r.Rules {
-		for _, line := range r.Rules[i].Groups {
-			fmt.Fprintf(b, "%s  %s: %s\n", first, p.Yellow(r.Rules[i].Rule), text.Line(line))
-			first = ""
+		for _, line := range lines(&r.Rules[i]) {
+			fmt.Fprintf(b, "%s  %s: %s\n", heading, p.Yellow(r.Rules[i].Rule), text.Line(line))
+			heading = ""
 		}
 	}
 }
