@@ -31,6 +31,7 @@ const woodpeckerTasks = `tasks:
     created_at: created
     started_at: started
     ended_at: finished
+    keep_alive_until: (finished + interval '1 hour')
     state_since: since
     fails_at: agent_lost
     error: error
