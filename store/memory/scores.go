@@ -162,7 +162,7 @@ func seenFrom(f *reconcile.FindingSeen) time.Time {
 func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool) {
 	for _, a := range g.actions {
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
-			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() ||
+			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() || a.Detail == reconcile.AnewDetail ||
 			!a.Outcome.Closed() && a.Attempts > 0 // and nobody knows what came of it
 		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider
 		// An attempt of a process that died may have ended it as well.
