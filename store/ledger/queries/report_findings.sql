@@ -20,7 +20,8 @@ FROM sandkeeper.findings f LEFT JOIN LATERAL (
       AND (a.outcome IN ('done', 'confirmed', 'accepted') OR a.first_acted_at IS NOT NULL
            OR a.closed_at IS NULL AND a.attempts > 0 OR a.detail = @anew)
       AND (a.planned_at <= f.resolved_at OR f.resolved_at < f.opened_at)
-      AND (a.step <> 'terminate' OR a.first_acted_at IS NOT NULL OR a.attempts > 1)
+      AND (a.step <> 'terminate' OR a.first_acted_at IS NOT NULL OR a.attempts > 1
+           OR a.closed_at IS NULL AND a.attempts > 0)
       AND (greatest(a.planned_at, a.acted_at, coalesce(a.closed_at, 'infinity')) >= least(f.first_seen, f.opened_at)
            OR f.rule = @going AND a.step = 'terminate')
 ) r ON f.resolved_at > @from
