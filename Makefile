@@ -85,9 +85,9 @@ test-worker: ## the example Cloudflare Worker in the real Workers runtime, then 
 test-engines: test-engine-docker test-engine-kubernetes ## both of the next, on real engines
 
 .PHONY: test-engine-kubernetes
-test-engine-kubernetes: ## let the janitor keep a real Kubernetes cluster of one node (root; builds it once, minutes)
+test-engine-kubernetes: ## let the janitor keep a real Kubernetes cluster of one node, in which the chart is installed too (root; builds it once, minutes)
 	@tools/setup.sh
-	tools/engines-kubernetes.sh run go test -count=1 -v -timeout 20m -run '^TestEngineKubernetes$$' ./cmd/sandkeeper
+	tools/engines-kubernetes.sh run go test -count=1 -v -p 1 -timeout 20m -run '^TestEngine(Kubernetes|Accepts|Runs)$$' ./cmd/sandkeeper ./deploy
 
 .PHONY: test-engine-docker
 test-engine-docker: ## break real containers of a Docker engine and of Podman, and repair them; starts both, as root
