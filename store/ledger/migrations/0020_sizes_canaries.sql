@@ -17,3 +17,15 @@ CREATE TABLE sandkeeper.canaries (
 );
 CREATE INDEX canaries_planted ON sandkeeper.canaries (planted_at DESC);
 CREATE INDEX canaries_sandbox ON sandkeeper.canaries (provider, sandbox) WHERE sandbox <> '';
+
+-- How far a history has been read that takes longer than one run may: the next one goes on.
+CREATE TABLE sandkeeper.proof_progress (
+    key        text PRIMARY KEY,
+    since      timestamptz NOT NULL,
+    until      timestamptz NOT NULL,
+    after_id   text NOT NULL,
+    tasks      bigint NOT NULL,
+    state      bytea NOT NULL,
+    saved_at   timestamptz NOT NULL,
+    seal       text NOT NULL DEFAULT ''
+);
