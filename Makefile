@@ -142,6 +142,13 @@ bench: ## measure passes, a slow listing and acts of real processes next to thei
 	@tools/setup.sh
 	$(MEASURE) -to bench.json
 	go test -count=1 ./test/scale -update
+	@$(MAKE) --no-print-directory bench-page
+
+.PHONY: bench-page
+bench-page: ## measure the first page of 100,000 sandboxes, 200 open pages of it, and a search, next to what each may take
+	@tools/setup.sh
+	go test -run '^$$' -bench '^BenchmarkPage$$' -benchtime 1x -timeout 10m ./cmd/sandkeeper
+	go test -run '^$$' -bench '^BenchmarkSearch$$' -benchtime 50x -timeout 10m ./store/ledger
 
 .PHONY: bench-check
 bench-check: ## measure the same, and fail where a ratio is more than 10 % worse than in bench.json
