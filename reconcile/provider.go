@@ -53,6 +53,7 @@ type Capabilities struct {
 	Quotas     Quotas
 	Checker    Checker
 	Deaths     Deaths
+	Planter    Planter
 
 	NoTerminate, NoProbe bool // these calls are refused
 	NamesLast            bool // a later sandbox of a name goes on with the work of the one before
@@ -151,6 +152,14 @@ type Suspender interface {
 	Suspend(ctx context.Context, expected Sandbox) (Termination, error)
 	// Resume brings it back. [ErrNotFound] means that it is gone.
 	Resume(ctx context.Context, expected Sandbox) error
+}
+
+// Planter is a provider that can make a sandbox of ours that no task explains: a [Canary]. It is the only thing that
+// sandkeeper ever makes at a provider.
+type Planter interface {
+	// Plant makes a sandbox of the template with this name, that carries what makes it ours and [CanaryLabel], and
+	// returns its id. The provider is told to delete it by itself after some hours, where it can be.
+	Plant(ctx context.Context, template, name string) (string, error)
 }
 
 // Usage is a provider that can show what a sandbox uses right now.

@@ -77,7 +77,7 @@ func (p *Provider) page(q Query, f Fault) ([]reconcile.Sandbox, string) {
 func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
 	s := reconcile.Sandbox{
 		Ref: reconcile.Ref{ID: b.ID}, Name: b.FormerName(), Raw: b.Raw, State: b.State, Template: b.Template,
-		Region: b.Region, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+		Region: b.Region, Size: b.Size, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 		LastActivityAt: b.LastActivityAt, ExpiresAt: b.ExpiresAt, AsOf: p.world.Now(), Error: b.Error,
 		NoContainer: b.NoContainer, StableName: p.world.o.StableName,
 	}

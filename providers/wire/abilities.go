@@ -47,6 +47,10 @@ type Abilities struct {
 	Deaths  string // which record that is, and what it lacks; "" when there is none
 	Forgets bool   // nothing is on record of what is not found any more
 
+	// What it makes.
+
+	Plants bool // a sandbox to be found, see [reconcile.Planter]
+
 	// What of templates.
 
 	TemplateStates  []reconcile.TemplateState // told apart, besides unknown
