@@ -70,6 +70,7 @@ var Abilities = wire.Abilities{
 	Refuses: true, Busy: true,
 	Suspends: "pause: a checkpoint is kept, until the sandbox's paused time-out",
 	Exec:     true, Files: true, ProbeIsActivity: true, ProbeTwice: true, LeftoverExecs: wire.MostLeft,
+	Looks:          "get and listing: not told; a command in the sandbox is another",
 	Deaths:         "events: when, and why where the event says so; nothing of what is lost with its machine",
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
 }

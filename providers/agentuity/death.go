@@ -15,8 +15,8 @@ const destroyEvent = "destroy"
 
 var beginning = map[string]bool{"create": true, "lifecycle:started": true, "lifecycle:resumed": true}
 
-// Death is the event destroy of what a get shows as over. Only the newest 100 events can be read; a sandbox that is lost
-// with its machine leaves none, and whether the events of what was deleted are kept the vendor does not say.
+// Death is the event destroy of what a get shows as over. Only the newest 100 events can be read; a sandbox that is
+// lost with its machine leaves none, and whether the events of what was deleted are kept the vendor does not say.
 func (p *Provider) Death(ctx context.Context, id string) (reconcile.Death, error) {
 	return p.base.Death(ctx, id, func(ctx context.Context) (reconcile.Death, error) {
 		b, a, err := p.get(ctx, id)
