@@ -141,7 +141,7 @@ func (t *trend) goneCard() card {
 	c := card{Title: "Until gone", Value: "–", Sub: "no termination was measured", Href: ui.Asking("actions", "step",
 		"terminate", "state", "closed")}
 	if worst > 0 {
-		c.Value, c.Sub = text.Coarse(worst), "at most, 95 % of each quarter hour"
+		c.Value, c.Sub = text.Coarse(worst), "95 of 100, in the slowest quarter hour"
 	}
 	c.Chart = chart.Lines(c.Title, t.span()+"; at most "+c.Value, chart.Series{Class: "gone", Filled: true,
 		Values: values})
