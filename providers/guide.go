@@ -139,6 +139,7 @@ var traits = []trait{
 	{"Probes", "one failing half counts when it fails twice", is(func(a wire.Abilities) bool { return a.ProbeTwice })},
 	{"Probes", "executions left behind in a broken sandbox", says(leftoverExecs)},
 	{"Probes", "executions that wait are seen", implements[reconcile.Executions]},
+	{"Evidence", "looks that are independent of each other", says(func(a wire.Abilities) string { return a.Looks })},
 	{"Evidence", "its own record of an end", says(func(a wire.Abilities) string { return a.Deaths })},
 	{"Evidence", "logs", implements[reconcile.Logs]},
 	{"Evidence", "CPU and memory", implements[reconcile.Usage]},

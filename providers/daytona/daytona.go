@@ -49,6 +49,7 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
 		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
 	TemplateExpires: true, Plants: true,
+	Looks:  "get (database) and listing (search index), by the server's source v0.190; the sandbox's toolbox",
 	Deaths: "audit log: who asked and why, some seconds late",
 }
 
