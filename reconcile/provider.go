@@ -54,8 +54,10 @@ type Capabilities struct {
 	Checker    Checker
 	Deaths     Deaths
 	Planter    Planter
+	Ender      Ender
 
 	NoTerminate, NoProbe bool // these calls are refused
+	ListsEnding          bool // a listing shows also what is being ended, until it is gone
 	NamesLast            bool // a later sandbox of a name goes on with the work of the one before
 	ProbeIsActivity      bool // there is no way to probe that does not put the sandbox's idle time-out off
 }
@@ -72,6 +74,12 @@ func CapabilitiesOf(p Provider) Capabilities {
 		return c.Capabilities()
 	}
 	return Capabilities{}
+}
+
+// Ender is a provider that can end a sandbox on the look of its caller, where [Provider]'s Terminate looks once more.
+type Ender interface {
+	// End ends the sandbox that a Get of a moment ago showed: what Terminate does when its own look shows the same.
+	End(ctx context.Context, seen Sandbox) (Termination, error)
 }
 
 // Named is a provider that can be asked for a sandbox by what rows hold where that is not its
