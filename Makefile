@@ -85,9 +85,9 @@ test-worker: ## the example Cloudflare Worker in the real Workers runtime, then 
 test-engines: test-engine-docker test-engine-kubernetes ## both of the next, on real engines
 
 .PHONY: test-engine-kubernetes
-test-engine-kubernetes: ## let the janitor keep a real Kubernetes cluster of one node (root; builds it once, minutes)
+test-engine-kubernetes: ## let the janitor keep a real Kubernetes cluster of one node, in which the chart is installed too (root; builds it once, minutes)
 	@tools/setup.sh
-	tools/engines-kubernetes.sh run go test -count=1 -v -timeout 20m -run '^TestEngineKubernetes$$' ./cmd/sandkeeper
+	tools/engines-kubernetes.sh run go test -count=1 -v -p 1 -timeout 20m -run '^TestEngine(Kubernetes|Accepts|Runs)$$' ./cmd/sandkeeper ./deploy
 
 .PHONY: test-engine-docker
 test-engine-docker: ## break real containers of a Docker engine and of Podman, and repair them; starts both, as root
@@ -142,6 +142,13 @@ bench: ## measure passes, a slow listing and acts of real processes next to thei
 	@tools/setup.sh
 	$(MEASURE) -to bench.json
 	go test -count=1 ./test/scale -update
+	@$(MAKE) --no-print-directory bench-page
+
+.PHONY: bench-page
+bench-page: ## measure the first page of 100,000 sandboxes, 200 open pages of it, and a search, next to what each may take
+	@tools/setup.sh
+	go test -run '^$$' -bench '^BenchmarkPage$$' -benchtime 1x -timeout 10m ./cmd/sandkeeper
+	go test -run '^$$' -bench '^BenchmarkSearch$$' -benchtime 50x -timeout 10m ./store/ledger
 
 .PHONY: bench-check
 bench-check: ## measure the same, and fail where a ratio is more than 10 % worse than in bench.json

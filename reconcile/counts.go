@@ -10,7 +10,7 @@ import (
 const (
 	CountTasks     = "tasks"        // by state
 	CountSandboxes = "sandboxes"    // by provider and state
-	CountOwned     = "owned"        // by provider, as it was listed
+	CountOwned     = "owned"        // by provider whose listing is whole and trusted
 	CountForeign   = "foreign"      // by provider: what is not ours
 	CountBeyond    = "beyond_usual" // of the task that has the most sandboxes beyond those that are usual for it
 	CountUnlooked  = "not_looked_at"

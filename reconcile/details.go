@@ -35,6 +35,10 @@ const AdoptedDetail = "is being deleted already, and sandkeeper had not asked fo
 // Adopted reports whether somebody else had the sandbox terminated, and sandkeeper never asked.
 func (a *Action) Adopted() bool { return a.Detail == AdoptedDetail }
 
+// AnewDetail is the detail of a write that was tried before, and is not tried again: the task has begun anew since, and
+// the earlier attempt may be why.
+const AnewDetail = "the task has begun anew since it was planned and tried"
+
 // NotAskedAgain stands before the reason why what was accepted long ago is not asked for again.
 const NotAskedAgain = "not asked again: "
 

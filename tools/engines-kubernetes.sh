@@ -124,7 +124,7 @@ configs() {
 	END
 	cat >"$d/cni/10-test.conflist" <<-END
 	{"cniVersion":"0.4.0","name":"sandkeeper-test","plugins":[{"type":"bridge","bridge":"sktest0","isGateway":true,
-	 "ipam":{"type":"host-local","dataDir":"$d/ipam","ranges":[[{"subnet":"10.231.0.0/16"}]]}}]}
+	 "ipam":{"type":"host-local","dataDir":"$d/ipam","ranges":[[{"subnet":"10.231.0.0/16"}]],"routes":[{"dst":"0.0.0.0/0"}]}}]}
 	END
 	openssl genrsa -out "$d/sa.key" 2048 2>/dev/null
 	printf 'admintoken,admin,admin,"system:masters"\njanitortoken,janitor,janitor\n' >"$d/tokens.csv"
@@ -208,7 +208,7 @@ up() {
 		${APISERVER_FLAGS:-}
 	soon "the API server" ask /readyz
 	start controllers "$cache/bin/kube-controller-manager" --kubeconfig "$d/kubeconfig" --leader-elect=false --secure-port=0 \
-		--controllers=garbage-collector-controller,pod-garbage-collector-controller,namespace-controller
+		--controllers=garbage-collector-controller,pod-garbage-collector-controller,namespace-controller,job-controller,cronjob-controller,deployment-controller,replicaset-controller
 	soon containerd ctr -a "$d/containerd.sock" version
 	ctr -a "$d/containerd.sock" -n k8s.io images import "$d/image.tar" >/dev/null
 	start kubelet "$cache/bin/kubelet" --config "$d/kubelet.yaml" --kubeconfig "$d/kubeconfig" --root-dir "$d/kubelet" \

@@ -61,6 +61,23 @@ func counted(what string) func(*reconcile.TrendSlot) float64 {
 	}
 }
 
+// listed are the sandboxes of each slot. Where one of the providers that were listed before is not known, the sum of the
+// others would look like a drop: there the line has a gap.
+func (t *trend) listed(providers []string) []float64 {
+	of, known := counted(reconcile.CountOwned), map[string]bool{}
+	return t.slots(func(slot *reconcile.TrendSlot) float64 {
+		n := of(slot)
+		for _, name := range providers {
+			_, here := slot.Counts[reconcile.Count{What: reconcile.CountOwned, Provider: name}.String()]
+			if known[name] && !here {
+				n = chart.Missing()
+			}
+			known[name] = known[name] || here
+		}
+		return n
+	})
+}
+
 // before are the counts of the newest slot that began before a time and has the key.
 func (t *trend) before(at time.Time, key string) map[string]int {
 	if t.Trends == nil || at.IsZero() {
@@ -82,7 +99,7 @@ func (s *model) fleetCard() card {
 		says += fmt.Sprintf("; now %s: %s", f.Name, f.Value)
 	}
 	c.Chart = chart.Lines(c.Title, says,
-		chart.Series{Name: "sandboxes", Class: "boxes", Filled: true, Values: s.trends.slots(counted(reconcile.CountOwned))},
+		chart.Series{Name: "sandboxes", Class: "boxes", Filled: true, Values: s.trends.listed(s.fleet.providerNames())},
 		chart.Series{Name: "live tasks", Class: "tasks", Values: s.trends.slots(counted(reconcile.CountTasks))})
 	return c
 }
@@ -124,7 +141,7 @@ func (t *trend) goneCard() card {
 	c := card{Title: "Until gone", Value: "–", Sub: "no termination was measured", Href: ui.Asking("actions", "step",
 		"terminate", "state", "closed")}
 	if worst > 0 {
-		c.Value, c.Sub = text.Coarse(worst), "at most, 95 % of each quarter hour"
+		c.Value, c.Sub = text.Coarse(worst), "95 of 100, in the slowest quarter hour"
 	}
 	c.Chart = chart.Lines(c.Title, t.span()+"; at most "+c.Value, chart.Series{Class: "gone", Filled: true,
 		Values: values})

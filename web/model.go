@@ -33,7 +33,7 @@ func newScene(o *reconcile.Overview, p reconcile.Policy, t *reconcile.Trends) *m
 	s.findings = &findings{o, s.states, membersOf(o)}
 	s.trends = &trend{t}
 	s.fleet = &fleet{o, &s.policy, s.trends}
-	s.hold = holdRows(o)
+	s.hold = append(s.steps.incidentRows(), holdRows(o)...)
 	return s
 }
 

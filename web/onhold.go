@@ -38,6 +38,28 @@ func holdRows(o *reconcile.Overview) []item {
 	return items
 }
 
+// incidentRows are the open incidents that hold repairs: what is under way waits for them, though no finding is held.
+func (s *steps) incidentRows() (items []item) {
+	waits := map[string]int{}
+	for i := range s.Open {
+		for _, h := range s.policy.Holds(&s.Controls, &s.Open[i]) {
+			if h.Kind == reconcile.HeldIncident {
+				waits[h.What]++
+			}
+		}
+	}
+	for i := range s.Incidents {
+		in := &s.Incidents[i]
+		if n := waits[in.ID]; n > 0 && in.Holds() {
+			items = append(items, item{Key: "incident " + ui.Name(in.ID), Chip: ui.Chip(ui.Warn, "incident"),
+				Text: ui.Said("incident " + ui.Name(in.ID)).To(ui.Address("incidents", in.ID)), When: ui.Since(in.OpenedAt, s.Now),
+				Sub:  "Holds " + ui.Count(n, "repair step") + ", until such failures cease or an operator releases it.",
+				Acts: []ui.Act{ui.ReleaseAct("incident:" + in.ID)}})
+		}
+	}
+	return items
+}
+
 // saidAlready reports whether a request that is in force says what holds already.
 func saidAlready(o *reconcile.Overview, by reconcile.Held) bool {
 	switch by.Kind {

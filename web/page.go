@@ -23,6 +23,7 @@ type page struct {
 	Attention  []item
 	Hold       []item
 	Working    []item
+	WorkWords  string // how many wait, and how many are under way
 	MoreWork   string
 	Providers  ui.Grid
 	Templates  []templateLine
@@ -107,6 +108,7 @@ func (p *page) fill(s *model) {
 	p.Cards = s.cards()
 	p.Attention, p.Hold = s.attention(), s.hold
 	p.Working, p.MoreWork = s.steps.working()
+	p.WorkWords = s.steps.words()
 	p.Providers = s.fleet.grid()
 	p.Templates, _ = s.templateLines()
 	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)

@@ -231,7 +231,7 @@ func overview(p page) templ.Component {
 			}
 		}
 		if len(p.Working) > 0 {
-			templ_7745c5c3_Err = items(p.Up, "working", "Under way", "", p.Working, p.MoreWork, false).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = items(p.Up, "working", "Repairs", p.WorkWords, p.Working, p.MoreWork, false).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -82,6 +82,7 @@ func (l *life) boxBlock(b *reconcile.SandboxSeen) ui.Block {
 		state.More = []ui.Cell{{Text: " " + ui.Name(b.Raw)}}
 	}
 	out := ui.Block{Title: "What " + ui.Named(b.Provider).Text + " says", Half: true, Pairs: []ui.Pair{
+		ui.PairOf("listing", distrustCell(l.Overview, b)),
 		ui.PairOf("sandbox", ui.SandboxCell(b.Provider, b.ID)), ui.PairOf("state", state),
 		ui.PairOf("name", ui.Cell{ID: ui.Name(b.Name)}),
 		ui.PairOf("task", ui.TaskCell(b.Task)),
@@ -91,6 +92,15 @@ func (l *life) boxBlock(b *reconcile.SandboxSeen) ui.Block {
 		ui.PairOf("last probe", l.lastProbe(b.Ref)), ui.PairOf("price", l.price(b)),
 	}}
 	return out
+}
+
+// distrustCell says that what stands here is from before the listing was not believed any more; empty where it is.
+func distrustCell(o *reconcile.Overview, b *reconcile.SandboxSeen) ui.Cell {
+	src := sourceNamed(o, reconcile.ListingOf(b.Provider))
+	if src.Name == "" || src.Trusted || !b.GoneAt.IsZero() {
+		return ui.Cell{}
+	}
+	return ui.Chip(ui.Warn, "not trusted").Below("since " + text.Time(src.Since) + "; what stands here was seen before")
 }
 
 func goneBy(b *reconcile.SandboxSeen) string {

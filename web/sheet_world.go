@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/web/ui"
@@ -48,6 +49,10 @@ func SandboxesPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.SandboxSe
 	s := a.modelOf()
 	p := ui.Sheet{Frame: frameOf(a, "sandboxes", "Sandboxes")}
 	p.Head = ui.Headline{Level: ui.Calm, Text: "Sandboxes", Below: "As their providers listed them at the last look."}
+	if names := unlisted(s.Sources); len(names) > 0 {
+		p.Head.Level = ui.Warn
+		p.Head.Below += " The listing of " + ui.Line(strings.Join(names, ", ")) + " is not trusted now: what stands here of it was seen before."
+	}
 	p.Filters = boxFilters(s, c)
 	g := &ui.Grid{Heads: []string{"sandbox", "state", "task", "template", "name", "seen for", "price"},
 		Empty: "No sandbox is like that.", More: ui.NextPart("sandboxes", c, found.Next),

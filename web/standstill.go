@@ -103,7 +103,7 @@ func (s *steps) waitingSteps() (n int, first string) {
 func standing(s *model) (verdict, bool) {
 	n, first := s.steps.waitingSteps()
 	v := verdict{
-		Level: ui.Warn, Word: "Waiting", Next: "The steps that wait are below, under Under way.",
+		Level: ui.Warn, Word: "Waiting", Next: "The steps that wait are below, under Repairs.",
 		Sentence: fmt.Sprintf("%s waits: %s.", ui.Count(n, "repair step"), first),
 	}
 	if n > 1 {
@@ -115,7 +115,7 @@ func standing(s *model) (verdict, bool) {
 	return v, n > 0
 }
 
-// stepsSub is how many of the open steps wait, and how many are worked at.
+// words are how many of the open steps wait, and how many are worked at.
 func (s *steps) words() string {
 	n, _ := s.waitingSteps()
 	if n == 0 && s.awake() == 0 {

@@ -9,6 +9,10 @@ import (
 // TestCheckLinks: check holds the links and `exclusive` against what is really there.
 func TestCheckLinks(t *testing.T) {
 	a := newArena(t, settings{tasks: ", explained_by: []"})
+	if code, out, _ := a.run("check"); code != 1 || !strings.Contains(out, "FAIL  ledger: schema: version 0") ||
+		strings.Contains(out, "exclusive") {
+		t.Errorf("before the ledger is made: %s", out)
+	}
 	a.must("migrate")
 	if out := a.must("check"); !strings.Contains(out, "links: no owned sandbox is there") ||
 		!strings.Contains(out, "exclusive: nothing proves it yet") {

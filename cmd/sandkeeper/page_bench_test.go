@@ -174,9 +174,9 @@ func (p *pageServer) watched(b *testing.B, db *pgx.Conn) (core, changes, looks f
 	b.Helper()
 	ctx, cancel := context.WithCancel(b.Context())
 	var open sync.WaitGroup
-	var looked, heard atomic.Int64
+	var looked, heard, refused atomic.Int64
 	for range pagesOpen {
-		open.Go(func() { p.watch(ctx, &heard, &looked) })
+		open.Go(func() { p.watch(ctx, &heard, &looked, &refused) })
 	}
 	for heard.Load() < pagesOpen && reconcile.Sleep(ctx, 10*time.Millisecond) == nil {
 	}
@@ -192,11 +192,14 @@ func (p *pageServer) watched(b *testing.B, db *pgx.Conn) (core, changes, looks f
 	spent, lasted := p.cpu(b)-cpu, time.Since(from).Seconds()
 	cancel()
 	open.Wait()
+	if n := refused.Load(); n > 0 {
+		b.Errorf("%d looks of %d had no answer", n, n+looked.Load())
+	}
 	return spent.Seconds() / lasted, float64(made) / lasted, float64(looked.Load()-before) / lasted
 }
 
 // watch is one open page.
-func (p *pageServer) watch(ctx context.Context, heard, looked *atomic.Int64) {
+func (p *pageServer) watch(ctx context.Context, heard, looked, refused *atomic.Int64) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+"live", nil)
 	if err != nil {
 		return
@@ -212,8 +215,11 @@ func (p *pageServer) watch(ctx context.Context, heard, looked *atomic.Int64) {
 		if !strings.HasPrefix(lines.Text(), "data:") {
 			continue
 		}
-		if _, err := p.get(ctx, "?part=live"); err == nil {
+		switch _, err := p.get(ctx, "?part=live"); {
+		case err == nil:
 			looked.Add(1)
+		case ctx.Err() == nil:
+			refused.Add(1)
 		}
 	}
 }

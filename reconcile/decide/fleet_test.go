@@ -274,6 +274,42 @@ func TestStaleEntryColumn(t *testing.T) {
 	}
 }
 
+// What is over was not over before its end, also where state_since has the time at which it began.
+func TestEntryOfWhatIsOver(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		state        reconcile.TaskState
+		since, ended time.Duration // ago; 0 where the row does not say
+		want         time.Duration
+		by           string
+	}{
+		"ended after state_since":     {reconcile.TaskCompleted, 6 * time.Hour, 5 * time.Hour, 5 * time.Hour, "ended_at"},
+		"failed after state_since":    {reconcile.TaskFailed, 6 * time.Hour, 5 * time.Hour, 5 * time.Hour, "ended_at"},
+		"stopped after state_since":   {reconcile.TaskStopped, 6 * time.Hour, 5 * time.Hour, 5 * time.Hour, "ended_at"},
+		"both at once":                {reconcile.TaskCompleted, 5 * time.Hour, 5 * time.Hour, 5 * time.Hour, "state_since"},
+		"an end of an earlier try":    {reconcile.TaskCompleted, 5 * time.Hour, 6 * time.Hour, 5 * time.Hour, "state_since"},
+		"no end":                      {reconcile.TaskCompleted, 5 * time.Hour, 0, 5 * time.Hour, "state_since"},
+		"no state_since":              {reconcile.TaskCompleted, 0, 5 * time.Hour, 5 * time.Hour, "ended_at"},
+		"neither":                     {reconcile.TaskCompleted, 0, 0, 0, ""},
+		"it runs: the end is of then": {reconcile.TaskRunning, 6 * time.Hour, 5 * time.Hour, 6 * time.Hour, "state_since"},
+		"its clock is behind":         {reconcile.TaskCompleted, 6 * time.Hour, -time.Minute, 0, "ended_at"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ago := func(d time.Duration) time.Time {
+				if d == 0 {
+					return time.Time{}
+				}
+				return now.Add(-d)
+			}
+			v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, &reconcile.Policy{})
+			s := &reconcile.Subject{Task: &reconcile.Task{State: c.state, AsOf: now, StateSince: ago(c.since), EndedAt: ago(c.ended)}}
+			if got, by := v.StateAge(s); got != c.want || by != c.by {
+				t.Errorf("it is over for %s by %q, want %s by %q", got, by, c.want, c.by)
+			}
+		})
+	}
+}
+
 // What is of a provider that left the config is nobody's here: it makes no budget larger
 // and explains nothing.
 func TestProviderThatLeft(t *testing.T) {

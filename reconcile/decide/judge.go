@@ -153,7 +153,7 @@ func lowered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, out *
 func unendable(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, remedy reconcile.Remedy,
 ) (holds reconcile.HeldBy) {
 	//guard:judge-unlinked P1
-	if endsSandbox(remedy) && onlyRemembered(v, s, b) {
+	if endsSandbox(remedy) && v.OnlyRemembered(s, b) {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.OnlyRemembered,
 			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
 	}
@@ -200,32 +200,6 @@ func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Re
 		}
 	}
 	return holds
-}
-
-// onlyRemembered reports whether nothing but the ledger's memory links a sandbox to the task. A label that was shown
-// once may have been another's.
-func onlyRemembered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	return s.Task != nil && b != nil && b.Here && unlabelled(v, b, s.Task.ID) && !b.CalledBy(s.Task.Sandbox)
-}
-
-// unlabelled reports whether a sandbox of a provider where each says itself whose it is says nothing, and the task
-// never had it by its name.
-func unlabelled(v *view.View, b *reconcile.SeenSandbox, task string) bool {
-	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !b.CalledBy(v.S.Memory.Tasks.Of(task).Named) &&
-		!isHeir(v, b, task)
-}
-
-// isHeir reports whether another sandbox of its name was the task's. What it was taken for itself proves nothing.
-func isHeir(v *view.View, b *reconcile.SeenSandbox, task string) bool {
-	if !b.StableName || v.Successor(b) != task {
-		return false
-	}
-	for ref, seen := range v.S.Memory.Sandboxes.All() {
-		if ref != b.Ref && ref.Provider == b.Provider && seen.Name == b.Name && seen.Task == task {
-			return true
-		}
-	}
-	return false
 }
 
 // readOnly reports whether the remedy would write a row of a platform whose config does not say what a

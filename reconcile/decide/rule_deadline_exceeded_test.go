@@ -49,6 +49,10 @@ func TestDeadlineExceeded(t *testing.T) {
 				"task t1 running started=6m attr.type=gpu", "healthy", ""},
 		"life signs do not help": {
 			"task t1 running started=10m timeout=10m ev.heartbeat=1s", "due", "last seen"},
+		"a start that was told before its row was made is of another": {
+			"task t1 running created=2m ev.started=20m timeout=10m", "healthy", ""},
+		"a start that was told when its row was made": {
+			"task t1 running created=20m ev.started=20m timeout=10m", "due", "ran 20m"},
 		"started in the future": {
 			"task t1 running started=-2s timeout=10m", "healthy", ""},
 		"a deadline of an earlier attempt": {

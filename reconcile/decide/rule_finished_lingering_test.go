@@ -65,6 +65,9 @@ func TestFinishedLingering(t *testing.T) {
 		"the labels are lost, the ledger remembers whose it was": {
 			"box daytona/s1 running; knew box daytona/s1 running task=t1; row t1 completed updated=1h", "held",
 			"only the ledger remembers that it showed this one"},
+		"one that only the ledger links stands behind its own": {
+			"box daytona/s1 running; knew box daytona/s1 running task=t1; box daytona/s2 running task=t1; " +
+				"row t1 completed updated=1h", "due", ""},
 		"the labels are lost, its row names it": {
 			"provider daytona named=yes id=yes; box daytona/s1 running key=s1; knew box daytona/s1 running task=t1; " +
 				"row t1 completed updated=1h sandbox=s1", "due", ""},

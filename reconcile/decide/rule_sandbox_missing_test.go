@@ -17,6 +17,13 @@ func TestSandboxMissing(t *testing.T) {
 		"its id was given to another one since": {
 			seen + "task t1 running started=1h updated=1h ev.heartbeat=2m; knew box daytona/s1 running task=t1 created=2h; " +
 				"look daytona/s1 running owned=no created=1m task=t9; find t1 none", "due", "s1 at daytona is gone"},
+		"a sandbox is there that lost its labels, or was shown once with another's": {
+			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
+				"box daytona/s1 running owned=no; knew box daytona/s1 running task=t1; find t1 none", "held",
+			"only the ledger remembers that it showed this one"},
+		"a sandbox is there that lost its task's label, and is ours": {
+			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
+				"box daytona/s1 running; knew box daytona/s1 running task=t1; find t1 none", "healthy", ""},
 		"the first look": {ran + gone, "seen", "sandbox is gone: no sandbox at daytona; worker last seen"},
 		"the second look, 30s after the first": {
 			seen + ran + gone, "due", ""},

@@ -140,7 +140,7 @@ func unlinked(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		return Ruling{}
 	}
 	//guard:end-unlinked P1
-	if b := v.Box(&f.Lookup.Sandbox); unlabelled(v, &b, task) && !namedBy(task, f) {
+	if b := v.Box(&f.Lookup.Sandbox); v.Unlabelled(&b, task) && !namedBy(task, f) {
 		return withdraw("looked again: it does not name task " + text.Clip(task, 60) + ", and its row does not name it")
 	}
 	return Ruling{}

@@ -28,7 +28,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 		return healthyResult("no sandbox of it was ever seen, and its row names none that was: it may need none")
 	}
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool {
-		return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting
+		return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting && !v.Strange(s, b)
 	}) {
 		return no(v, func() string { return v.State(s) })
 	}
@@ -72,6 +72,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	if !named {
 		holds = append(holds, allSilent(v, t)...)
 	}
+	holds = append(holds, strangers(v, s)...)
 	told, record := v.DeathWords(s)
 	//guard:missing-record-goes-on harm
 	recorded := !goesOn && onRecord(v, s, grace)
@@ -100,6 +101,19 @@ func allSilent(v *view.View, t *reconcile.Task) reconcile.HeldBy {
 	held := reconcile.HeldFrozen(reconcile.SourceEvents)
 	held.Reason = fmt.Sprintf("no worker was heard for %s", text.Duration(quiet))
 	return reconcile.HeldBy{held}
+}
+
+// strangers hold what is missed while a sandbox is there that the ledger alone remembers as the task's: it may have
+// lost its labels, or have been shown once with another's. Who knows which is a person.
+func strangers(v *view.View, s *reconcile.Subject) (holds reconcile.HeldBy) {
+	for i := range s.Boxes {
+		//guard:missing-strange harm
+		if b := &s.Boxes[i]; v.Strange(s, b) {
+			holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.OnlyRemembered,
+				Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
+		}
+	}
+	return holds
 }
 
 // onRecord reports whether the provider has the end of each sandbox of the task on record, so that no second look is

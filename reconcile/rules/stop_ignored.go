@@ -69,8 +69,8 @@ func tellsAge(b *reconcile.SeenSandbox) bool {
 }
 
 // remaining is the sandbox of an ended task that has to go next. One that nobody may end
-// now, because its terminate is open, its state is not known or nothing proves that it is ours, stands
-// behind the others and starves none of them.
+// now, because its terminate is open, its state is not known, nothing proves that it is ours or only the ledger
+// remembers that it was the task's, stands behind the others and starves none of them.
 func remaining(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 	var behind *reconcile.SeenSandbox
 	for i := range s.Boxes {
@@ -83,7 +83,7 @@ func remaining(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 			continue
 		}
 		//guard:remaining-starves live
-		if b.Owned && b.State != reconcile.SandboxUnknown && b.Unproven == "" && !v.Ending[b.Ref] {
+		if b.Owned && b.State != reconcile.SandboxUnknown && b.Unproven == "" && !v.Ending[b.Ref] && !v.OnlyRemembered(s, b) {
 			return b
 		}
 		if behind == nil {

@@ -50,7 +50,7 @@ func (r *looker) recheck(ctx context.Context, a *reconcile.Action) (*recheck, er
 type recheck struct{ decide.Recheck }
 
 // recheckTask reads a task's row by key and gets each of its sandboxes by id; when none is
-// known, or the row names yet another one, it searches by link, as a pass does.
+// known, or only the ledger says that it is the task's, or the row names yet another one, it searches by link.
 func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reconcile.Action) error {
 	s := o.View.S
 	if r.policy.Tasks.None {
@@ -72,7 +72,10 @@ func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reco
 		return err
 	}
 	there := o.View.TaskSubject(&row, o.boxes(refs, id))
-	search := !slices.ContainsFunc(there.Boxes, r.isThere)
+	//guard:again-remembered harm
+	search := !slices.ContainsFunc(there.Boxes, func(b reconcile.SeenSandbox) bool {
+		return r.isThere(b) && !o.View.OnlyRemembered(&there, &b)
+	})
 	//guard:again-names-another live
 	search = search || o.View.NamesAnother(&there)
 	if search {

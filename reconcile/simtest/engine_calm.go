@@ -180,7 +180,8 @@ func (e ending) leftover(r *run.Result, err error) string {
 		doubted := func(s decide.PlannedStep) bool {
 			lasts := s.HeldBy.Unprovable() || s.HeldBy.Doubtful(reconcile.OnlyRemembered) ||
 				e.shielded(&s) || e.ageless(s.HeldBy, &s.Action)
-			return lasts && strings.Contains(wrong, s.Sandbox)
+			of := s.Sandbox != "" && strings.Contains(wrong, s.Sandbox) || strings.HasPrefix(wrong, "task "+s.Task+" is ")
+			return lasts && of
 		}
 		if !slices.ContainsFunc(open, rests) && !slices.ContainsFunc(r.Plan.Steps, doubted) {
 			return "not repaired: " + wrong

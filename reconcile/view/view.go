@@ -238,9 +238,14 @@ func (v *signs) stale(s *reconcile.Subject, age time.Duration) bool {
 }
 
 // SubjectEntry is the column that records the entry into the present state, zero when the row
-// has none. A start time of an earlier attempt is none.
+// has none. A start time of an earlier attempt is none. What is over was not over before its end, whatever a
+// state_since says that some rows have from their start.
 func SubjectEntry(s *reconcile.Subject) (time.Time, string) {
 	t := s.Task
+	//guard:entry-ended P5
+	if t.State.Terminal() && t.EndedAt.After(t.StateSince) {
+		return t.EndedAt, "ended_at"
+	}
 	if !t.StateSince.IsZero() {
 		return t.StateSince, "state_since"
 	}

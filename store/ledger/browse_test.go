@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -280,13 +281,29 @@ func TestBrowsingCostsNoHistory(t *testing.T) {
 	))
 }
 
+// searchTime is what a search over a million ids may take.
+const searchTime = 50 * time.Millisecond
+
 // BenchmarkSearch looks for the middle of an id among 100,000 live tasks and sandboxes and a million that are over.
 func BenchmarkSearch(b *testing.B) {
 	g, _ := fleet(b, 100_000)
+	var ids, live int
+	if err := g.pool.QueryRow(b.Context(), `SELECT (SELECT count(*) FROM sandkeeper.task_states) + count(*),
+		(SELECT count(*) FROM sandkeeper.task_states WHERE live) + count(*) FILTER (WHERE gone_at IS NULL)
+		FROM sandkeeper.sandboxes`).Scan(&ids, &live); err != nil {
+		b.Fatal(err)
+	}
+	var took []time.Duration
 	for b.Loop() {
+		began := time.Now()
 		found, err := g.Search(b.Context(), "99123", 50)
-		if err != nil || len(found) == 0 {
+		if took = append(took, time.Since(began)); err != nil || len(found) == 0 {
 			b.Fatalf("%d found, error %v", len(found), err)
 		}
 	}
+	slices.Sort(took)
+	half := took[len(took)/2]
+	fmt.Printf("the middle of an id among %d ids, %d of them live: %s, the median of %d (%.2f of the %s that it may take)\n",
+		ids, live, half.Round(time.Microsecond), len(took), half.Seconds()/searchTime.Seconds(), searchTime)
+	b.ReportMetric(half.Seconds()/searchTime.Seconds(), "search-bar-ratio")
 }

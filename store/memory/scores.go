@@ -161,12 +161,12 @@ func seenFrom(f *reconcile.FindingSeen) time.Time {
 // another rule's.
 func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool) {
 	for _, a := range g.actions {
+		under := !a.Outcome.Closed() && a.Attempts > 0 // and nobody knows what came of it
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
-			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() ||
-			!a.Outcome.Closed() && a.Attempts > 0 // and nobody knows what came of it
+			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() || a.Detail == reconcile.AnewDetail || under
 		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider
 		// An attempt of a process that died may have ended it as well.
-		tried := a.Step != reconcile.StepTerminate || !a.FirstActed.IsZero() || a.Attempts > 1
+		tried := a.Step != reconcile.StepTerminate || !a.FirstActed.IsZero() || a.Attempts > 1 || under
 		over := !a.ClosedAt.IsZero() && reconcile.Latest(a.PlannedAt, a.ActedAt, a.ClosedAt).Before(seenFrom(f))
 		// What was to go goes because of that, however long its provider still lists it.
 		over = over && !(f.Rule == protocol.RuleGoing && a.Step == reconcile.StepTerminate)

@@ -105,6 +105,22 @@ var reports = map[string]func(*bench){
 		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
 		b.equal("by itself, by a rule, by an operator", []int{got.Resolved, got.ByRule, got.ByOperator}, []int{2, 2, 1})
 	},
+	"what was tried, and nobody knows what came of it, did not resolve by itself": func(b *bench) {
+		gone, anew := at("daytona", "over-age", "sb-1"), at("daytona", "over-age", "sb-2")
+		end, again := ending("t", 0, "sb-1"), ending("u", 0, "sb-2")
+		end.ID, again.ID, again.Step = "t", "u", reconcile.StepFail
+		b.plan(end, again)
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{gone, anew}})
+		b.claimed("t") // and its settlement was lost
+		a := b.claimed("u")
+		a.Outcome, a.Detail = reconcile.OutcomeWithdrawn, reconcile.AnewDetail
+		b.must(b.Settle(b.Context(), b.lease, a))
+		b.clock.move(time.Minute)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{gone.Key(), anew.Key()}})
+		r := b.report(time.Hour)
+		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
+		b.equal("by itself, by a rule", []int{got.Resolved, got.ByRule}, []int{0, 2})
+	},
 	"what was ended before, and was listed for longer, did not go by itself": func(b *bench) {
 		stuck, by := at("daytona", "terminating-stuck", "sb-1"), at("daytona", "terminating-stuck", "sb-2")
 		end := ending("t", 0, "sb-1")

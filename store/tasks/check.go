@@ -16,8 +16,9 @@ import (
 // A check collects the lines of `sandkeeper check` on the task database.
 type check struct {
 	*Tasks
-	lines []reconcile.CheckResult
-	s     *statements // nil until the columns are known to fit
+	lines  []reconcile.CheckResult
+	s      *statements // nil until the columns are known to fit
+	parted []string    // the tables that have partitions
 }
 
 func (c *check) ok(what, said string) {
@@ -190,6 +191,9 @@ func (c *check) relation(ctx context.Context, what, name string) bool {
 		c.bad(what, "row security hides rows of "+name+" from this role: what is hidden would count as gone",
 			"give the role a policy that shows every row, or BYPASSRLS")
 		return true
+	}
+	if r.Kind == "p" {
+		c.parted = append(c.parted, name)
 	}
 	c.ok(what, name+" is "+kinds[r.Kind])
 	return true

@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -58,10 +59,14 @@ func (c *check) index(ctx context.Context, what, table, column string) {
 		c.ok(what, table+" has one")
 		return
 	}
+	how := "CREATE INDEX CONCURRENTLY"
+	if slices.Contains(c.parted, table) { // which PostgreSQL refuses to do concurrently over all partitions
+		how = "CREATE INDEX"
+	}
 	// The template ships without it and is small at first: that is no reason to fail.
 	c.lines = append(c.lines, reconcile.CheckResult{
 		What: what, OK: c.plan.mapping.Preset == mapping.CodingAgentName,
 		Said: fmt.Sprintf("%s has none that begins with %s: each pass reads the whole table", table, store.Quoted(column)),
-		Fix:  fmt.Sprintf("CREATE INDEX CONCURRENTLY ON %s (%s)", table, store.Quoted(column)),
+		Fix:  fmt.Sprintf("%s ON %s (%s)", how, table, store.Quoted(column)),
 	})
 }

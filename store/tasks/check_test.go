@@ -143,6 +143,21 @@ func TestCheckFinds(t *testing.T) {
 			mapping.Mapping{},
 			[]string{"CREATE INDEX"},
 		},
+		"no index on the status of partitions, and none that could make the id unique": {
+			`DROP SCHEMA program CASCADE; ALTER TABLE tasks RENAME TO whole;
+			CREATE TABLE tasks (LIKE whole INCLUDING DEFAULTS) PARTITION BY LIST (priority);
+			CREATE TABLE tasks_rest PARTITION OF tasks DEFAULT`,
+			mapping.Mapping{},
+			[]string{`CREATE INDEX ON "public"."tasks" ("status")`},
+		},
+		"partitions of which an index could make the id unique": {
+			`DROP SCHEMA program CASCADE; ALTER TABLE tasks RENAME TO whole;
+			CREATE TABLE tasks (LIKE whole INCLUDING DEFAULTS) PARTITION BY HASH (id);
+			CREATE TABLE tasks_rest PARTITION OF tasks FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+			CREATE INDEX ON tasks (status)`,
+			mapping.Mapping{},
+			[]string{"CREATE UNIQUE INDEX"},
+		},
 		"an id that is not unique": {
 			"ALTER TABLE tasks DROP CONSTRAINT tasks_pkey CASCADE",
 			mapping.Mapping{},

@@ -98,7 +98,7 @@ func (c *compiler) change(key string, r mapping.RowChange, step reconcile.Step, 
 		slices.ContainsFunc(ch.after, func(s statement) bool { return s.named["reason"] })
 	if !said && step == reconcile.StepFail { // who is handed out again has no error to keep
 		c.wrong(key+".set", "no column is set to @reason",
-			`add the column that keeps the error, as in error_message: "@reason"`)
+			`add the column that keeps the error, as in error_message: "@reason", or a statement of sql that notes @reason`)
 	}
 	c.out.changes[step] = ch
 }
@@ -106,7 +106,7 @@ func (c *compiler) change(key string, r mapping.RowChange, step reconcile.Step, 
 func (c *compiler) changeStatus(key, status string, state reconcile.TaskState) {
 	switch known := c.out.states[status]; {
 	case status == "":
-		c.wrong(key+".status", "is missing", "name the status that the row gets")
+		c.wrong(key+".status", "is missing", "name the status that the row gets, or write what it is computed from by sql")
 	case state == reconcile.TaskFailed && known.Terminal():
 	case known != state && (known != reconcile.TaskUnknown || c.out.byStatus()):
 		c.wrong(key+".status", fmt.Sprintf("%q is not one of tasks.statuses.%s", status, state),

@@ -53,8 +53,9 @@ func TestHealthOfAClock(t *testing.T) {
 		"a loop writes it":     {rows: beating(4*time.Second, 4*time.Second, 4*time.Second), ill: "all 3 are of one moment", fix: "remove tasks.columns.heartbeat_at"},
 		"two of one moment":    {rows: beating(4*time.Second, 4*time.Second)},
 		"it is updated_at":     {rows: touched, ill: "it is updated_at in all 3", fix: "map what the worker itself writes"},
-		"it comes seldom": {rows: beating(10*time.Second, 80*time.Second, 170*time.Second), ill: "1 in 20 is older than 2m50s, and 1m30s without one is called silent",
-			fix: "rules: {heartbeat-lost: {after: 8m30s}}"},
+		"it comes seldom": {rows: beating(10*time.Second, 80*time.Second, 170*time.Second), ill: "2 of 3 are 1m20s old or older, and 1m30s without one is called silent",
+			fix: "rules: {heartbeat-lost: {after: 4m}}"},
+		"one worker is dead": {rows: beating(time.Second, 5*time.Second, 12*time.Second, time.Hour)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clock := taskClocks[5]

@@ -33,7 +33,7 @@ func TestCheckMeasures(t *testing.T) {
 		"one lies in the future": {"UPDATE jobs SET beat = now() + interval '1 hour' WHERE id = 'j-well-3'",
 			[]string{"FAIL", "clock heartbeat_at", "ahead of the database's now in 1 of 12, as j-well-3", "tasks.timezone"}},
 		"beats are far apart": {"UPDATE jobs SET beat = now() - 14 * (now() - beat)",
-			[]string{"warn", "clock heartbeat_at", "1 in 20 is older than", "without one is called silent", "rules: {heartbeat-lost: {after: "}},
+			[]string{"warn", "clock heartbeat_at", "old or older, and", "without one is called silent", "rules: {heartbeat-lost: {after: "}},
 		"a status means nothing": {"UPDATE jobs SET status = 'odd' WHERE id = 'j-well-3'",
 			[]string{"FAIL", "tasks.statuses", `values that mean no state: ["odd"]`, "add each to the state that it means"}},
 		"a link leads nowhere": {"UPDATE jobs SET id = 'x-3', box = NULL WHERE id = 'j-well-3'",

@@ -63,7 +63,11 @@ func (m set) write(s settings) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", s.to, err)
 	}
-	named := map[string]string{"org.opencontainers.image.ref.name": "sandkeeper:" + s.version}
+	// containerd takes the second as it is: without it a node's kubelet does not find what ctr has imported.
+	named := map[string]string{
+		"org.opencontainers.image.ref.name": "sandkeeper:" + s.version,
+		"io.containerd.image.name":          "docker.io/library/sandkeeper:" + s.version,
+	}
 	if err := path.AppendIndex(m.index, layout.WithAnnotations(named)); err != nil {
 		return fmt.Errorf("write %s: %w", s.to, err)
 	}

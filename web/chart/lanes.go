@@ -32,7 +32,7 @@ type Mark struct {
 
 const (
 	laneWidth  = 900.0
-	laneLeft   = 170.0
+	laneLeft   = 205.0
 	laneHeight = 46.0
 	laneTop    = 12.0
 )

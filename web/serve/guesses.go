@@ -30,7 +30,7 @@ type guesses struct {
 	count  *Refusals
 	key    []byte // of this process: what is remembered is no password
 
-	seats, room chan struct{}
+	seats *seating
 
 	mu      sync.Mutex
 	good    map[[sha256.Size]byte]time.Time
@@ -42,7 +42,7 @@ func newGuesses(log *slog.Logger, count *Refusals, behind http.Handler) *guesses
 	key := make([]byte, sha256.Size)
 	rand.Read(key)
 	return &guesses{behind: behind, log: log, count: count, key: key, good: map[[sha256.Size]byte]time.Time{},
-		seats: make(chan struct{}, guessesAtOnce), room: make(chan struct{}, guessesAtOnce+guessesWait)}
+		seats: newSeating(guessesAtOnce, guessesWait, readWithin)}
 }
 
 // ServeHTTP passes on who is known, and of the others as many at once as there are seats.
@@ -54,12 +54,12 @@ func (g *guesses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	mark := g.mark(sent)
 	if !g.known(mark) {
-		if !g.sit(r) {
+		if !g.seats.sit(r.Context()) {
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "too many log-ins at once, ask again in a moment", http.StatusServiceUnavailable)
 			return
 		}
-		defer g.rise()
+		defer g.seats.rise()
 	}
 	answer := &statusOf{ResponseWriter: w}
 	g.behind.ServeHTTP(answer, r)
@@ -69,25 +69,6 @@ func (g *guesses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	g.remember(mark)
 }
-
-// sit takes a seat, or waits for one while there is room and somebody waits for the answer.
-func (g *guesses) sit(r *http.Request) bool {
-	select {
-	case g.room <- struct{}{}:
-	default:
-		return false
-	}
-	select {
-	case g.seats <- struct{}{}:
-		return true
-	case <-r.Context().Done():
-	case <-time.After(readWithin):
-	}
-	<-g.room
-	return false
-}
-
-func (g *guesses) rise() { <-g.seats; <-g.room }
 
 func (g *guesses) mark(sent string) (mark [sha256.Size]byte) {
 	h := hmac.New(sha256.New, g.key)

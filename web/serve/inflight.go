@@ -4,31 +4,35 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 )
 
-// An inflightLimit lets in so many requests at once and sends the rest away, so that neither slow
-// readers nor guessed passwords, which take long to check, pile up in the memory of a process
-// that has passes to make.
+const (
+	seatsWait  = 2 * mostLive    // requests that wait: all open pages ask at once when something has changed
+	seatWithin = 2 * time.Second // that each waits
+)
+
+// An inflightLimit lets in so many requests at once and, after a moment, sends the rest away, so that neither slow
+// readers nor guessed passwords, which take long to check, pile up in the memory of a process that has passes to make.
 type inflightLimit struct {
-	seats  chan struct{}
+	seats  *seating
 	behind http.Handler
 }
 
 func newInflightLimit(seats int, behind http.Handler) *inflightLimit {
-	return &inflightLimit{make(chan struct{}, seats), behind}
+	return &inflightLimit{newSeating(seats, seatsWait, seatWithin), behind}
 }
 
-// ServeHTTP answers 503 when every seat is taken.
+// ServeHTTP answers 503 when no seat becomes free in time.
 func (l *inflightLimit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	select {
-	case l.seats <- struct{}{}:
-		leave := sync.OnceFunc(func() { <-l.seats })
-		defer leave()
-		l.behind.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), seatKey{}, leave)))
-	default:
+	if !l.seats.sit(r.Context()) {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "too many requests at once, ask again in a moment", http.StatusServiceUnavailable)
+		return
 	}
+	leave := sync.OnceFunc(l.seats.rise)
+	defer leave()
+	l.behind.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), seatKey{}, leave)))
 }
 
 type seatKey struct{}

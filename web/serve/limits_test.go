@@ -94,38 +94,42 @@ func TestBodiesAreBounded(t *testing.T) {
 	}
 }
 
-// TestInflightLimit: so many requests are under way at once; the health checks come through all the
-// same, and when one leaves the next is let in.
+// TestInflightLimit: so many requests are under way at once, and others wait for a moment; the health checks come
+// through all the same, and when one leaves the next is let in.
 func TestInflightLimit(t *testing.T) {
-	var inside sync.WaitGroup
-	inside.Add(atOnce)
-	let := make(chan struct{})
-	behind := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/wait" {
-			inside.Done()
-			<-let
+	synctest.Test(t, func(t *testing.T) {
+		let := make(chan struct{})
+		behind := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/wait" {
+				<-let
+			}
+			_, _ = io.WriteString(w, "done")
+		})
+		h := guarded((&Server{Handler: behind}).open(behind))
+		var waiting sync.WaitGroup
+		for range atOnce {
+			waiting.Go(func() { ask(h, "GET", "/wait") })
 		}
-		_, _ = io.WriteString(w, "done")
+		synctest.Wait()
+		if w := ask(h, "GET", "/"); w.Code != 503 || w.Header().Get("Retry-After") == "" || w.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("one too many: %d %v", w.Code, w.Header())
+		}
+		for _, path := range []string{"/healthz", "/readyz"} {
+			if w := ask(h, "GET", path); w.Code != 200 {
+				t.Errorf("%s at the limit: %d", path, w.Code)
+			}
+		}
+		for range mostLive { // all open pages, when something has changed
+			waiting.Go(func() {
+				if w := ask(h, "GET", "/"); w.Code != 200 {
+					t.Errorf("who waited for a seat: %d", w.Code)
+				}
+			})
+		}
+		synctest.Wait()
+		close(let)
+		waiting.Wait()
 	})
-	h := guarded((&Server{Handler: behind}).open(behind))
-	var waiting sync.WaitGroup
-	for range atOnce {
-		waiting.Go(func() { ask(h, "GET", "/wait") })
-	}
-	inside.Wait()
-	if w := ask(h, "GET", "/"); w.Code != 503 || w.Header().Get("Retry-After") == "" || w.Header().Get("Cache-Control") != "no-store" {
-		t.Errorf("one too many: %d %v", w.Code, w.Header())
-	}
-	for _, path := range []string{"/healthz", "/readyz"} {
-		if w := ask(h, "GET", path); w.Code != 200 {
-			t.Errorf("%s at the limit: %d", path, w.Code)
-		}
-	}
-	close(let)
-	waiting.Wait()
-	if w := ask(h, "GET", "/"); w.Code != 200 {
-		t.Errorf("when all have left: %d", w.Code)
-	}
 }
 
 // pipes are a listener without a network, so that time can be the bubble's.

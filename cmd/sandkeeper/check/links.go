@@ -36,7 +36,7 @@ func checkLinks(ctx context.Context, a *app.App, e providers.Entry, p reconcile.
 		return fails("links", err)
 	}
 	out := l.lines()
-	if a.Ledger == nil || !e.Owns.Exclusive {
+	if !e.Owns.Exclusive || !hasSchema(ctx, a) {
 		return out
 	}
 	without, all, err := neverLinked(ctx, a, e.Name)
@@ -46,6 +46,15 @@ func checkLinks(ctx context.Context, a *app.App, e providers.Entry, p reconcile.
 	// What further rows, or the config, explained when it was there is not known of one that is gone.
 	sure := len(policy.Tasks.ExplainedBy) == 0 && e.Owns.Spares.Empty()
 	return append(out, exclusive(without, all, sure && policy.Rules["orphan"].Mode == reconcile.Enforce))
+}
+
+// hasSchema reports whether the ledger was ever migrated: a line of its own says so where it was not.
+func hasSchema(ctx context.Context, a *app.App) bool {
+	if a.Ledger == nil {
+		return false
+	}
+	have, _, err := a.Ledger.SchemaVersion(ctx)
+	return err != nil || have > 0
 }
 
 // neverLinked are the sandboxes of the ledger's last days that no row explains, of how many.

@@ -77,6 +77,7 @@ func (r *reference) text() string {
 		"A duration is written like `30s`, `5m` or `30d`, a percentage like `10%%`, a rate like `20/s`. `${VAR}` and `${VAR:-default}` " +
 		"stand for\nvariables of the environment in every value. A floor is the least that is accepted.\n")
 	r.section("", withDefaults(reflect.TypeFor[Config]()))
+	r.mapped()
 	r.rules()
 	r.kinds()
 	return r.out.String()

@@ -15,7 +15,7 @@ import (
 const Evil = "evil"
 
 // A forgery is what a row of the evil tenant's shows, whatever is true.
-type forgery struct{ beats, ahead, finished, older bool }
+type forgery struct{ beats, ahead, finished, older, names bool }
 
 // tenancy tells tasks of several tenants apart. Alone: nothing goes wrong but what the evil one does.
 type tenancy struct {
@@ -94,8 +94,10 @@ func (t mishaps) evilEvent(a *args) {
 	case "older":
 		f.older = true
 	case "name":
+		f.names = true
 		t.nameBoxOf(id, a.word(2))
 	case "take":
+		f.names = true
 		t.nameForeign(id)
 	case "vanish":
 		delete(t.table.rows, id)

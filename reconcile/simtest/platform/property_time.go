@@ -82,6 +82,9 @@ func (w *watch) lastedRow(d *effect) (time.Duration, bool) {
 			return -1, true
 		}
 	case "sandbox-missing":
+		if w.platform.tenancy.forged[d.k.id].names {
+			return 0, false // it names a sandbox that never was its own: by its own word its worker is where that one was
+		}
 		if b := d.k.box; b != nil && !b.there() {
 			lost := cmp.Or(b.lost, b.over)
 			if of := d.k.worker(); of != nil && !of.ended.IsZero() && of.ended.Before(lost) {
