@@ -9,7 +9,7 @@ type Successors map[Ref]string
 // Successors are those whose sandboxes the ledger saw.
 func (m *Memory) Successors() Successors {
 	out := Successors{}
-	for ref, seen := range m.Sandboxes {
+	for ref, seen := range m.Sandboxes.All() {
 		m.RecordName(out, Ref{ref.Provider, seen.Name}, seen.Task)
 	}
 	return out
@@ -19,7 +19,7 @@ func (m *Memory) Successors() Successors {
 // the one with the smaller id, so that the order of a map decides nothing.
 func (m *Memory) RecordName(to Successors, name Ref, task string) {
 	other := to[name]
-	lives, otherLives := m.Tasks[task].Live, m.Tasks[other].Live
+	lives, otherLives := m.Tasks.Of(task).Live, m.Tasks.Of(other).Live
 	if task == "" || name.ID == "" || other != "" && (otherLives && !lives || lives == otherLives && other < task) {
 		return
 	}
@@ -42,8 +42,8 @@ type Memory struct {
 	LastPass   time.Time       // end of the last complete pass, zero when Fresh
 	LastFull   time.Time       // end of the last complete full pass
 
-	Tasks          map[string]TaskSeen // rows that were live at the last pass that read tasks, and recent others
-	Sandboxes      map[Ref]SandboxSeen // inventory: those not gone, and the gone ones of live tasks
+	Tasks          Remembered[string, TaskSeen] // rows that were live at the last pass that read tasks, and recent others
+	Sandboxes      Remembered[Ref, SandboxSeen] // inventory: those not gone, and the gone ones of live tasks
 	Findings       map[FindingKey]Finding
 	Actions        []Action // open ones: planned, claimed or accepted
 	Probes         map[Ref]ProbeSeen

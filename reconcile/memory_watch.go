@@ -28,7 +28,7 @@ func Watch(m *Memory, p *Policy) time.Time {
 // Unseen is the latest moment at which a pass looked at all live rows and did not see that of a task; not watched
 // when none did.
 func (m *Memory) Unseen(task string) (at time.Time, watched bool) {
-	tasks, seen := m.Sources[SourceTasks], m.Tasks[task]
+	tasks, seen := m.Sources[SourceTasks], m.Tasks.Of(task)
 	if m.LastPass.IsZero() || !tasks.Trusted {
 		return time.Time{}, false
 	}

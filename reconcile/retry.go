@@ -23,7 +23,7 @@ func RetryWaits(m *Memory, c *Controls, a *Action) string {
 // boxesOf are the sandboxes on record that name the task, in their order.
 func boxesOf(m *Memory, task string) []SandboxSeen {
 	var all []SandboxSeen
-	for _, b := range m.Sandboxes {
+	for _, b := range m.Sandboxes.All() {
 		if b.Task == task && task != "" {
 			all = append(all, b)
 		}

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -89,11 +88,11 @@ func InOrder(s *Snapshot) bool {
 func (s *Snapshot) Weigh() {
 	known := 0
 	for i := range s.Sandboxes {
-		if _, ok := s.Memory.Sandboxes[s.Sandboxes[i].Ref]; ok {
+		if ok := s.Memory.Sandboxes.Has(s.Sandboxes[i].Ref); ok {
 			known++
 		}
 	}
-	s.Whole = known == len(s.Memory.Sandboxes)
+	s.Whole = known == s.Memory.Sandboxes.Len()
 }
 
 // ListingSeen is one provider's listing with what speaks for and against it.
@@ -140,10 +139,10 @@ type FindLookup struct {
 
 // A Subject is a linked group: a task with its sandboxes, or a sandbox without a task.
 type Subject struct {
-	ID        string // "task:ID" or "sandbox:PROVIDER/ID"
-	Task      *Task  // the row, live or terminal; nil when none is known
-	Seen      TaskSeen
-	Known     bool // the ledger has seen the task before
+	ID        string    // "task:ID" or "sandbox:PROVIDER/ID"
+	Task      *Task     // the row, live or terminal; nil when none is known
+	Seen      *TaskSeen // what the ledger remembers, as this pass finds it; never nil: [NothingSeen] of what is new
+	Known     bool      // the ledger has seen the task before
 	Boxes     []SeenSandbox
 	LinkState LinkState // why there is no live task
 }
@@ -162,34 +161,6 @@ const (
 	LinkUnnamed    LinkState = "unnamed"    // names no task, and no row names it
 	LinkUnread     LinkState = "unread"     // its row was not read: nothing is known
 )
-
-// A SeenSandbox is one sandbox of a subject, as seen now and as remembered.
-type SeenSandbox struct {
-	Sandbox
-	Seen   SandboxSeen
-	Known  bool // the ledger has seen it before
-	Here   bool // listed, found or got in this pass
-	Gone   bool // a direct look said that it is gone
-	Probes ProbeSeen
-}
-
-// Alive reports whether work may be going on in the box, or may go on again.
-func (b *SeenSandbox) Alive() bool {
-	if !b.Here {
-		return false
-	}
-	switch b.State {
-	case SandboxStopped, SandboxEnded, SandboxFailed, SandboxDeleting:
-		return false
-	}
-	return true
-}
-
-// Lost reports whether the box is proven to be gone or terminal: its processes are no
-// more. Paused, archived and suspended are not lost.
-func (b *SeenSandbox) Lost() bool {
-	return b.Gone || b.Here && (b.State == SandboxStopped || b.State == SandboxEnded)
-}
 
 // Template is what the subject's sandbox is made from, "" when nobody says.
 func (s *Subject) Template() string {
@@ -226,10 +197,10 @@ func (s *Snapshot) AddOwned(sb Sandbox) {
 // TakeInventory puts the sandboxes that the ledger knows in the place of listed ones. They
 // say who may belong together; nothing is ended on their word.
 func (s *Snapshot) TakeInventory(p *Policy) {
-	refs := slices.SortedFunc(maps.Keys(s.Memory.Sandboxes), CompareRefs) // sandboxes are too large to be sorted
+	refs := slices.SortedFunc(s.Memory.Sandboxes.Keys(), CompareRefs) // sandboxes are too large to be sorted
 	s.Sandboxes = slices.Grow(s.Sandboxes, len(refs))
 	for _, ref := range refs {
-		seen := s.Memory.Sandboxes[ref]
+		seen := s.Memory.Sandboxes.Of(ref)
 		entry, ours := p.Providers[ref.Provider]
 		if !seen.GoneAt.IsZero() || !ours {
 			continue

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -38,15 +37,6 @@ func process(ctx context.Context) int {
 	libraries := console.NewLibraries(os.Stderr)
 	providers.LogTo(slog.New(libraries))
 	return execute(ctx, os.Args[1:], console.Stdio{Out: os.Stdout, Err: os.Stderr, Libraries: libraries})
-}
-
-// collectSeldom lets garbage grow a little longer than usual: nearly all that a pass
-// allocates is garbage when it ends. A pass over 10,000 tasks and 10,000 sandboxes stays
-// below 100 MB, and is a tenth faster. The variable GOGC has the last word.
-func collectSeldom() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
 }
 
 // execute carries out one verb and returns the exit code.

@@ -101,7 +101,7 @@ func (m Moment) snapshot(p *reconcile.Policy) *reconcile.Snapshot {
 	s := &scene{at: at, provider: t.Provider, Snapshot: reconcile.Snapshot{Kind: reconcile.Full, T0: at,
 		Clock: reconcile.TaskClock{Now: at}, Rows: map[string]reconcile.Task{},
 		Memory: reconcile.Memory{Now: at, LastPass: at.Add(-p.Quick), LastFull: at.Add(-p.Full),
-			Tasks: map[string]reconcile.TaskSeen{}, Probes: map[reconcile.Ref]reconcile.ProbeSeen{},
+			Probes:  map[reconcile.Ref]reconcile.ProbeSeen{},
 			Sources: map[string]reconcile.SourceSeen{}}}}
 	s.witnesses(p)
 	s.crowd(m.crowd)
@@ -137,9 +137,9 @@ func (s *scene) subject(t reconcile.Task, since time.Time) {
 	} else {
 		s.Rows[t.ID] = t
 	}
-	s.Memory.Tasks[t.ID] = reconcile.TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Sandbox: t.Sandbox,
+	s.Memory.Tasks.Put(t.ID, reconcile.TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Sandbox: t.Sandbox,
 		Named: t.Sandbox, Since: since, FirstSeen: since, UpdatedAt: t.UpdatedAt, StartedAt: t.StartedAt,
-		EntrySum: t.EntrySum(), Live: t.State.Live()}
+		EntrySum: t.EntrySum(), Live: t.State.Live()})
 }
 
 // box adds a sandbox that runs, and how its newest probes went.

@@ -117,10 +117,10 @@ func (t *tally) threshold(l *Life) time.Duration {
 	if t.least != nil && t.least(l) > 0 {
 		return t.least(l)
 	}
-	subject := reconcile.Subject{Task: &l.Task}
+	subject := reconcile.Subject{Task: &l.Task, Seen: reconcile.NothingSeen}
 	if l.Task.Provider == "" && len(t.asIs.Providers) == 2 { // one, and that of the past
-		subject.Boxes = []reconcile.SeenSandbox{{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{
-			Provider: t.asIs.ProviderNames()[0]}}}}
+		at := reconcile.Ref{Provider: t.asIs.ProviderNames()[0]}
+		subject.Boxes = []reconcile.SeenSandbox{reconcile.Box(&reconcile.Sandbox{Ref: at})}
 	}
 	return rules.Threshold(t.asIs, t.rule, &subject)
 }

@@ -28,9 +28,9 @@ func alike(v *view.View, subs []reconcile.Subject) map[string]string {
 			switch {
 			case !b.Here || !b.Owned || !b.State.Exists() || isCanary(v, s):
 			case s.Task == nil && s.LinkState != reconcile.LinkExplained && s.LinkState != reconcile.LinkUnread:
-				loose[b.Provider] = append(loose[b.Provider], &b.Sandbox)
+				loose[b.Provider] = append(loose[b.Provider], b.Sandbox)
 			default:
-				others[b.Provider] = append(others[b.Provider], &b.Sandbox)
+				others[b.Provider] = append(others[b.Provider], b.Sandbox)
 			}
 		}
 	}

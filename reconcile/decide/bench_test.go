@@ -28,11 +28,9 @@ func healthyFleet(n int) (*reconcile.Snapshot, *reconcile.Policy) {
 			"daytona": {Listing: reconcile.Listing{Provider: "daytona", Complete: true}, Owned: n},
 		},
 		Memory: reconcile.Memory{
-			Now:       now,
-			Tasks:     map[string]reconcile.TaskSeen{},
-			Sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{},
-			Probes:    map[reconcile.Ref]reconcile.ProbeSeen{},
-			LastPass:  now.Add(-time.Minute),
+			Now:      now,
+			Probes:   map[reconcile.Ref]reconcile.ProbeSeen{},
+			LastPass: now.Add(-time.Minute),
 		}}
 	for i := range n {
 		id, ref := fmt.Sprintf(
@@ -55,7 +53,7 @@ func healthyFleet(n int) (*reconcile.Snapshot, *reconcile.Policy) {
 			reconcile.Sandbox{Ref: ref, State: reconcile.SandboxRunning, Raw: "started", Owned: true, Task: id,
 				CreatedAt: now.Add(-time.Hour), UpdatedAt: now.Add(-time.Hour), AsOf: now},
 		)
-		s.Memory.Tasks[id] = reconcile.TaskSeen{
+		s.Memory.Tasks.Put(id, reconcile.TaskSeen{
 			ID:        id,
 			Status:    "running",
 			State:     reconcile.TaskRunning,
@@ -63,14 +61,14 @@ func healthyFleet(n int) (*reconcile.Snapshot, *reconcile.Policy) {
 			Live:      true,
 			UpdatedAt: now.Add(-time.Minute),
 			StartedAt: now.Add(-time.Hour),
-		}
-		s.Memory.Sandboxes[ref] = reconcile.SandboxSeen{
+		})
+		s.Memory.Sandboxes.Put(ref, reconcile.SandboxSeen{
 			Ref:        ref,
 			Task:       id,
 			State:      reconcile.SandboxRunning,
 			Raw:        "started",
 			StateSince: now.Add(-time.Hour),
-		}
+		})
 	}
 	p := &reconcile.Policy{Full: 2 * time.Minute, Rules: map[string]reconcile.RulePolicy{},
 		Providers: map[string]reconcile.ProviderPolicy{"daytona": {Name: "daytona", Kind: "daytona", LinkTask: true,

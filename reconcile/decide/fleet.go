@@ -184,19 +184,19 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 			out = append(out, seen)
 		}
 	}
-	for id, before := range v.S.Memory.Tasks {
+	for id, before := range v.S.Memory.Tasks.All() {
 		if v.Live[id] != nil {
 			continue
 		}
 		row, found := v.S.Rows[id]
 		switch {
 		case !before.Live && found && row.State == reconcile.TaskStopped:
-			if seen, changed := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true}); changed {
+			if seen, changed := taskSeen(v, &row, &view.SeenTask{TaskSeen: &before, Known: true}); changed {
 				out = append(out, seen)
 			}
 		case !before.Live:
 		case found:
-			seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true})
+			seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: &before, Known: true})
 			seen.Live = row.State.Live()
 			out = append(out, seen)
 		//guard:remember-wrong-tenant P6
@@ -215,11 +215,11 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 func newlyStopped(v *view.View) []reconcile.TaskSeen {
 	var out []reconcile.TaskSeen
 	for id, row := range v.S.Rows {
-		_, known := v.S.Memory.Tasks[id]
+		known := v.S.Memory.Tasks.Has(id)
 		if known || v.Live[id] != nil || row.State != reconcile.TaskStopped || row.Outside {
 			continue
 		}
-		seen, _ := taskSeen(v, &row, &view.SeenTask{})
+		seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: reconcile.NothingSeen})
 		out = append(out, seen)
 	}
 	return out
@@ -227,7 +227,7 @@ func newlyStopped(v *view.View) []reconcile.TaskSeen {
 
 // taskSeen is what the ledger keeps of a row, and whether that is news.
 func taskSeen(v *view.View, t *reconcile.Task, was *view.SeenTask) (reconcile.TaskSeen, bool) {
-	before, known := &was.TaskSeen, was.Known
+	before, known := was.TaskSeen, was.Known
 	seen := *before
 	if !known {
 		seen = reconcile.TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Since: v.Now, FirstSeen: v.Now}
@@ -290,7 +290,7 @@ func SeenSandboxes(v *view.View, subs []Decision) []reconcile.SandboxSeen {
 		}
 	}
 	for ref, look := range v.S.Lookups {
-		seen, known := v.S.Memory.Sandboxes[ref]
+		seen, known := v.S.Memory.Sandboxes.Get(ref)
 		if known && look.Gone && seen.GoneAt.IsZero() && !shown[ref] && !inBoxes(v, seen) {
 			seen.GoneAt, seen.StateSince = v.Now, v.Now
 			out = append(out, seen)
@@ -307,7 +307,7 @@ func inBoxes(v *view.View, seen reconcile.SandboxSeen) bool {
 }
 
 func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (reconcile.SandboxSeen, bool) {
-	seen := b.Seen
+	seen := *b.Seen
 	switch {
 	case b.Gone:
 		if !b.Known || !seen.GoneAt.IsZero() {
@@ -347,7 +347,7 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 		//guard:remember-contradicted P1
 		seen.Task = ""
 	}
-	return seen, !b.Known || seen != b.Seen
+	return seen, !b.Known || seen != *b.Seen
 }
 
 // rememberSize keeps what the price follows. An answer that does not say it takes nothing back: a provider may list

@@ -241,7 +241,7 @@ func TestSignFromTheFuture(t *testing.T) {
 			reconcile.TaskSeen{AheadSign: future, AheadSince: now.Add(-time.Second)}, future.Add(2 * time.Minute), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &reconcile.Snapshot{Memory: reconcile.Memory{Now: now, Tasks: map[string]reconcile.TaskSeen{"t1": c.seen}}}
+			s := &reconcile.Snapshot{Memory: reconcile.Memory{Now: now, Tasks: reconcile.RememberedOf(map[string]reconcile.TaskSeen{"t1": c.seen})}}
 			task.AsOf = c.asOf
 			if age, got := view.New(s, &reconcile.Policy{}).Alive(&task); got != c.want {
 				t.Errorf("alive = %t at the age of %s, want %t", got, age, c.want)
@@ -266,7 +266,7 @@ func TestStaleEntryColumn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, p)
-			s := &reconcile.Subject{Task: &reconcile.Task{State: reconcile.TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Seen: c.seen, Known: c.known}
+			s := &reconcile.Subject{Task: &reconcile.Task{State: reconcile.TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Seen: &c.seen, Known: c.known}
 			if got, by := v.StateAge(s); got != c.want {
 				t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
 			}
@@ -313,9 +313,9 @@ func TestEntryOfWhatIsOver(t *testing.T) {
 // What is of a provider that left the config is nobody's here: it makes no budget larger
 // and explains nothing.
 func TestProviderThatLeft(t *testing.T) {
-	s := &reconcile.Snapshot{Kind: reconcile.Quick, Memory: reconcile.Memory{Now: worldtest.LedgerNow, Sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{}}}
+	s := &reconcile.Snapshot{Kind: reconcile.Quick, Memory: reconcile.Memory{Now: worldtest.LedgerNow}}
 	for _, ref := range []reconcile.Ref{{Provider: "daytona", ID: "s1"}, {Provider: "daytona", ID: "s2"}, {Provider: "old", ID: "s1"}, {Provider: "old", ID: "s2"}, {Provider: "old", ID: "s3"}} {
-		s.Memory.Sandboxes[ref] = reconcile.SandboxSeen{Ref: ref, State: reconcile.SandboxRunning}
+		s.Memory.Sandboxes.Put(ref, reconcile.SandboxSeen{Ref: ref, State: reconcile.SandboxRunning})
 	}
 	p := &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"daytona": {}}}
 

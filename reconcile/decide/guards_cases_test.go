@@ -195,7 +195,7 @@ func TestChangedLabelOfALook(t *testing.T) {
 	} {
 		w := worldtest.NewWorld(t, worldtest.Anchor, world, more)
 		j := JudgeWorld(w)
-		seen := w.S.Memory.Sandboxes[reconcile.Ref{Provider: "daytona", ID: "s1"}].Task
+		seen := w.S.Memory.Sandboxes.Of(reconcile.Ref{Provider: "daytona", ID: "s1"}).Task
 		for _, b := range SeenSandboxes(j.View, j.Decisions) {
 			if b.ID == "s1" {
 				seen = b.Task
@@ -217,8 +217,8 @@ func TestFoundAndGone(t *testing.T) {
 	}
 	v := JudgeWorld(worldtest.NewWorld(t, "task t1 running started=1h; look daytona/s1 gone; look daytona/s2 error")).View
 	s := &reconcile.Subject{Boxes: []reconcile.SeenSandbox{
-		{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s4"}, State: reconcile.SandboxStopped}, Here: true},
-		{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s5"}, State: reconcile.SandboxRunning}, Here: true}}}
+		{Sandbox: &reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s4"}, State: reconcile.SandboxStopped}, Here: true},
+		{Sandbox: &reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s5"}, State: reconcile.SandboxRunning}, Here: true}}}
 	for name, c := range map[string]struct {
 		find reconcile.FindLookup
 		want bool

@@ -125,7 +125,7 @@ func TestMayAct(t *testing.T) {
 			a := r.action
 			a.ID, a.Remedy, a.Provider, a.Sandbox, a.Task, a.Attempts, a.PlannedAt = "a-1", "a-0", "lab", "s1", "t1", 1, now
 			f := &Facts{Now: now, Reissued: r.reissued, Lookup: reconcile.Lookup{Sandbox: running}, Recheck: &Recheck{View: v,
-				Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1", Retries: true, MaxAttempts: 3}},
+				Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1", Retries: true, MaxAttempts: 3}, Seen: reconcile.NothingSeen},
 				Finding: &reconcile.Finding{Provider: "lab", Sandbox: "s1"}, Kept: "it is healthy now"},
 				Targets: []reconcile.ControlTarget{{Rule: a.Rule, Subject: a.Subject, Provider: "lab", Sandbox: "s1", Task: "t1"}}}
 			if strings.Contains(fact.name, "begun") {

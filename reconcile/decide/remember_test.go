@@ -10,10 +10,10 @@ import (
 func remember(w *worldtest.World, j *Judgement, p *Plan) {
 	m := &w.S.Memory
 	for _, seen := range SeenTasks(j.View) {
-		m.Tasks[seen.ID] = seen
+		m.Tasks.Put(seen.ID, seen)
 	}
 	for _, seen := range SeenSandboxes(j.View, j.Decisions) {
-		m.Sandboxes[seen.Ref] = seen
+		m.Sandboxes.Put(seen.Ref, seen)
 	}
 	for _, key := range j.Resolved {
 		delete(m.Findings, key)

@@ -51,7 +51,7 @@ func TestRetryIsRuledOn(t *testing.T) {
 			m := reconcile.Memory{Now: now}
 			if c.box != nil {
 				c.box.Ref, c.box.Task = ref, "t"
-				m.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{ref: *c.box}
+				m.Sandboxes = reconcile.RememberedOf(map[reconcile.Ref]reconcile.SandboxSeen{ref: *c.box})
 			}
 			v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: m}, &reconcile.Policy{})
 			if c.untrusted {

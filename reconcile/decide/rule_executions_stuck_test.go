@@ -89,10 +89,10 @@ func TestExecutionsStuckInQuickPasses(t *testing.T) {
 			"task t1 running started=1h; look daytona/s1 running task=t1; vitals daytona/s1 at=90s queued=1 for=40s; " +
 			"vitals daytona/s1 at=10s queued=1 for=2m", "due", ""},
 	})
-	s := &reconcile.Snapshot{Memory: reconcile.Memory{Sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{}, Probes: map[reconcile.Ref]reconcile.ProbeSeen{}}}
+	s := &reconcile.Snapshot{Memory: reconcile.Memory{Probes: map[reconcile.Ref]reconcile.ProbeSeen{}}}
 	for id, e := range map[string]*reconcile.ExecutionsSeen{"waits": {Queued: 1}, "moves": {Queued: 1, Running: 1}, "idle": {}, "none": nil} {
 		ref := reconcile.Ref{Provider: "lab", ID: id}
-		s.Memory.Sandboxes[ref] = reconcile.SandboxSeen{Ref: ref}
+		s.Memory.Sandboxes.Put(ref, reconcile.SandboxSeen{Ref: ref})
 		s.Memory.Probes[ref] = reconcile.ProbeSeen{Ref: ref, Measurements: []reconcile.Measurements{{Executions: e}}}
 	}
 	if got := view.QuickLooks(s); len(got) != 1 || got[0].ID != "waits" {

@@ -87,7 +87,7 @@ func TestTurns(t *testing.T) {
 					t.Errorf("turns = %v, want %d", seen.Attempts, c.want)
 				}
 			}
-			if got := JudgeWorld(w).View.Entered(w.S.Memory.Tasks["t1"], w.Task1()).Attempts; len(got) != c.want {
+			if got := JudgeWorld(w).View.Entered(w.S.Memory.Tasks.Of("t1"), w.Task1()).Attempts; len(got) != c.want {
 				t.Errorf("turns of the subject = %v, want %d", got, c.want)
 			}
 		})
@@ -108,7 +108,7 @@ func TestTurnsOverPasses(t *testing.T) {
 	}
 	j, p := PlanWorld(w)
 	remember(w, j, p)
-	attempts := w.S.Memory.Tasks["t1"].Attempts
+	attempts := w.S.Memory.Tasks.Of("t1").Attempts
 	if len(attempts) != view.MostTurns {
 		t.Fatalf("%d turns, want %d", len(attempts), view.MostTurns)
 	}

@@ -43,7 +43,7 @@ func notOwned(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		return Ruling{}
 	}
 	sb := &f.Lookup.Sandbox
-	known := v.S.Memory.Sandboxes[sb.Ref].Task != "" || slices.ContainsFunc(f.Users, func(t reconcile.Task) bool {
+	known := v.S.Memory.Sandboxes.Of(sb.Ref).Task != "" || slices.ContainsFunc(f.Users, func(t reconcile.Task) bool {
 		//guard:asked-no-proof P1
 		return a.Rule == reconcile.RuleOperator || view.NoProof(v.S, &t, sb) == ""
 	})

@@ -28,7 +28,7 @@ func rememberLate(v *view.View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 		seen.LateSign = time.Time{}
 		return
 	}
-	s := reconcile.Subject{Task: t, Seen: *seen, Known: true}
+	s := reconcile.Subject{Task: t, Seen: seen, Known: true}
 	age, by := v.StateAge(&s)
 	if by == "" || view.TaskAhead(t) {
 		return
@@ -64,14 +64,14 @@ func Tallies(v *view.View, tasks []reconcile.TaskSeen, boxes []reconcile.Sandbox
 		}
 	}
 	for i := range tasks {
-		after, before := &tasks[i], v.S.Memory.Tasks[tasks[i].ID]
+		after, before := &tasks[i], v.S.Memory.Tasks.Of(tasks[i].ID)
 		provider := providerOf(v, after)
 		count("recreations", provider, !after.Recreated.IsZero() && !after.Recreated.Equal(before.Recreated))
 		count("recreations_back", provider, after.Recreated.IsZero() && !before.Recreated.IsZero())
 		count("work_after_stop", provider, after.LateSign.After(before.LateSign))
 	}
 	for i := range boxes {
-		after, before := &boxes[i], v.S.Memory.Sandboxes[boxes[i].Ref]
+		after, before := &boxes[i], v.S.Memory.Sandboxes.Of(boxes[i].Ref)
 		count("resumes", after.Provider, !after.ResumedAt.Equal(before.ResumedAt) && !sandboxSeenResuming(&before))
 		count("resumes_worked", after.Provider, !after.WorkedAt.IsZero() && before.WorkedAt.IsZero())
 	}

@@ -202,7 +202,7 @@ func busyElsewhere(v *view.View, s *reconcile.Subject) (*reconcile.SeenSandbox, 
 		if !b.Here || b.State != reconcile.SandboxRunning || v.P.Providers[b.Provider].Exclusive {
 			continue
 		}
-		if ago, known := v.ActiveAgo(&b.Sandbox); known && ago <= v.Limit {
+		if ago, known := v.ActiveAgo(b.Sandbox); known && ago <= v.Limit {
 			return b, ago
 		}
 	}
@@ -221,7 +221,7 @@ func beingSetUp(v *view.View, s *reconcile.Subject) (*reconcile.SeenSandbox, tim
 		if !b.Here || b.State != reconcile.SandboxRunning {
 			continue
 		}
-		if ago, known := v.ActiveAgo(&b.Sandbox); known && ago <= v.Limit {
+		if ago, known := v.ActiveAgo(b.Sandbox); known && ago <= v.Limit {
 			return b, ago
 		}
 	}

@@ -90,7 +90,7 @@ func shownAgain(v *view.View, live []*reconcile.SeenSandbox) *reconcile.SeenSand
 // the same id, and two entries may show one sandbox; then nothing tells which is meant.
 func named(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) (keep *reconcile.SeenSandbox, ok bool) {
 	for _, b := range live {
-		if v.P.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.Elsewhere(t, &b.Sandbox) {
+		if v.P.Providers[b.Provider].SandboxIsID && t.Sandbox != "" && t.Sandbox == b.ID && !v.Elsewhere(t, b.Sandbox) {
 			//guard:duplicate-same-id harm
 			if ok {
 				return nil, false
@@ -100,8 +100,8 @@ func named(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) (keep
 	}
 	//guard:duplicate-shared harm
 	sure := !ok || !slices.ContainsFunc(live, func(b *reconcile.SeenSandbox) bool {
-		return v.Shared(&b.Sandbox,
-			&keep.Sandbox)
+		return v.Shared(b.Sandbox,
+			keep.Sandbox)
 	})
 	return keep, ok && sure
 }
@@ -111,7 +111,7 @@ func named(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) (keep
 func distinctSandboxes(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) []*reconcile.SeenSandbox {
 	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.SeenSandbox) bool {
 		return slices.ContainsFunc(live, func(o *reconcile.SeenSandbox) bool {
-			same := v.Shared(&b.Sandbox, &o.Sandbox) && !b.CreatedAt.IsZero() && b.CreatedAt.Equal(o.CreatedAt)
+			same := v.Shared(b.Sandbox, o.Sandbox) && !b.CreatedAt.IsZero() && b.CreatedAt.Equal(o.CreatedAt)
 			return same && (o.Provider == t.Provider || b.Provider != t.Provider && o.Provider < b.Provider)
 		})
 	})
@@ -130,14 +130,14 @@ func UsedBy(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) string {
 		return ""
 	}
 	uses := func(o *reconcile.Task) bool {
-		return o.ID != t.ID && !o.State.Terminal() && o.Sandbox != "" && b.CalledBy(o.Sandbox) && !v.Elsewhere(o, &b.Sandbox)
+		return o.ID != t.ID && !o.State.Terminal() && o.Sandbox != "" && b.CalledBy(o.Sandbox) && !v.Elsewhere(o, b.Sandbox)
 	}
 	for i := range v.S.Tasks {
 		if uses(&v.S.Tasks[i]) {
 			return v.S.Tasks[i].ID
 		}
 	}
-	if row, read := v.S.Named(&b.Sandbox); read && uses(&row) {
+	if row, read := v.S.Named(b.Sandbox); read && uses(&row) {
 		return row.ID
 	}
 	return ""

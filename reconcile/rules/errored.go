@@ -58,6 +58,6 @@ func worksElsewhere(v *view.View, s *reconcile.Subject, failed *reconcile.SeenSa
 	//guard:errored-elsewhere live
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		runs := b.Here && b.Owned && b.State == reconcile.SandboxRunning && b.CalledBy(t.Sandbox)
-		return runs && !v.Elsewhere(t, &b.Sandbox) && !v.Shared(&b.Sandbox, &failed.Sandbox)
+		return runs && !v.Elsewhere(t, b.Sandbox) && !v.Shared(b.Sandbox, failed.Sandbox)
 	})
 }

@@ -63,7 +63,7 @@ func KeptUntil(v *view.View, t *reconcile.Task) time.Time {
 	if t.UpdatedAt.IsZero() && t.StateSince.IsZero() && t.EndedAt.IsZero() {
 		over = 0
 	}
-	if seen, known := v.S.Memory.Tasks[t.ID]; known && seen.Status == t.Status {
+	if seen, known := v.S.Memory.Tasks.Get(t.ID); known && seen.Status == t.Status {
 		over = max(over, v.Since(seen.Since))
 	}
 	if most := t.AsOf.Add(v.P.Limits.Kept() - over); t.KeepAliveUntil.After(most) {
@@ -95,7 +95,7 @@ func idle(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Du
 		//guard:lingering-heard harm
 		shorter(s.Task.AsOf.Sub(sign), "events")
 	}
-	if ago, known := v.ActiveAgo(&b.Sandbox); known {
+	if ago, known := v.ActiveAgo(b.Sandbox); known {
 		//guard:lingering-active harm
 		shorter(ago, b.Provider)
 	}

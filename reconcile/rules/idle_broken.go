@@ -198,7 +198,7 @@ const compared = 3
 func WithoutEvidenceOfLife(v *view.View, provider string) int {
 	most := 0
 	for ref, seen := range v.S.Memory.Probes {
-		if ref.Provider == provider && len(seen.Failures) > 0 && v.S.Memory.Sandboxes[ref].GoneAt.IsZero() {
+		if ref.Provider == provider && len(seen.Failures) > 0 && v.S.Memory.Sandboxes.Of(ref).GoneAt.IsZero() {
 			failed, answered := others(v, ref, seen.Failures[0].At)
 			most = max(most, compared-failed-answered)
 		}

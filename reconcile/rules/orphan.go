@@ -150,7 +150,7 @@ func orphanHolds(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive, Reason: why})
 	}
 	//guard:orphan-contradicted P1
-	if ago, known := v.ActiveAgo(&b.Sandbox); s.LinkState == reconcile.LinkUnknown &&
+	if ago, known := v.ActiveAgo(b.Sandbox); s.LinkState == reconcile.LinkUnknown &&
 		v.P.Providers[b.Provider].Exclusive && known && ago <= v.Limit {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive,
 			Reason: fmt.Sprintf("it names a task that nobody here ever knew and was active %s ago: "+

@@ -124,7 +124,7 @@ func probedBroken(v *view.View, s *reconcile.Subject) (bool, string) {
 		if v.Replaced(s, b) || view.BoxAnothers(b, s.Task) {
 			continue
 		}
-		last := view.ProbeSeenVerdict(b.Probes)
+		last := view.ProbeSeenVerdict(*b.Probes)
 		if last.At.IsZero() || v.Now.Sub(last.At) > s.Task.AsOf.Sub(v.Sign(s.Task)) {
 			continue
 		}

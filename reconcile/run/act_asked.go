@@ -20,7 +20,7 @@ func (r *looker) users(ctx context.Context, a *reconcile.Action, sb *reconcile.S
 	var users []reconcile.Task
 	//guard:asked-labels-lost harm
 	if ids := reconcile.AppendNew(nil, reconcile.NonEmpty(a.Task, label,
-		r.view.S.Memory.Sandboxes[sb.Ref].Task)...); len(ids) > 0 {
+		r.view.S.Memory.Sandboxes.Of(sb.Ref).Task)...); len(ids) > 0 {
 		rows, err := r.k.Tasks.ByID(ctx, ids)
 		if err != nil {
 			return nil, fmt.Errorf("read the rows that the sandbox may belong to: %w", err)

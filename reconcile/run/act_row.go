@@ -88,7 +88,7 @@ func (r *prober) recheckProbes(ctx context.Context, a *reconcile.Action, f *gath
 		b := &o.Subject.Boxes[i]
 		found := b.ID == o.Finding.Sandbox && b.Provider == o.Finding.Provider
 		if rule.Needs == reconcile.NeedExecutions {
-			if found && !r.finalQueue(ctx, f, b.Sandbox) {
+			if found && !r.finalQueue(ctx, f, *b.Sandbox) {
 				return false
 			}
 			continue
@@ -98,7 +98,7 @@ func (r *prober) recheckProbes(ctx context.Context, a *reconcile.Action, f *gath
 			!rule.Silence && b.ID != o.Finding.Sandbox || rule.Worker && !r.asksWorker(b) {
 			continue
 		}
-		if !r.finalProbe(ctx, a, f, b.Sandbox) {
+		if !r.finalProbe(ctx, a, f, *b.Sandbox) {
 			return false
 		}
 	}

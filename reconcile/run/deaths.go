@@ -18,7 +18,7 @@ func (k observer) deaths(ctx context.Context, s *reconcile.Snapshot, refs []reco
 	looks []reconcile.Lookup) {
 	var over []int
 	for i, ref := range refs {
-		if seen := s.Memory.Sandboxes[ref]; seen.Task != "" && looks[i].Over() &&
+		if seen := s.Memory.Sandboxes.Of(ref); seen.Task != "" && looks[i].Over() &&
 			reconcile.CapabilitiesOf(k.Providers[ref.Provider]).Deaths != nil {
 			over = append(over, i)
 		}

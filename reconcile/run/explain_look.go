@@ -135,12 +135,12 @@ func (o *recheck) boxesSeen(refs []reconcile.Ref, task string) []reconcile.SeenS
 	users := o.View.RowsBySandbox()
 	for _, ref := range refs {
 		look := o.View.S.Lookups[ref]
-		seen, known := o.View.S.Memory.Sandboxes[ref]
+		seen, known := o.View.S.Memory.Sandboxes.Get(ref)
 		if look.Gone || look.Error != "" {
 			if known {
-				out = append(out, reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name,
-					Template: seen.Template},
-					Seen: seen, Known: true, Gone: look.Gone})
+				b := reconcile.RememberedBox(seen)
+				b.Gone = look.Gone
+				out = append(out, b)
 			}
 			continue
 		}
@@ -187,10 +187,10 @@ func (r *looker) lookSandboxes(ctx context.Context, o *recheck, e *Explained,
 // owns reports whether a sandbox is this installation's, also where owned means that a row
 // refers to it, now or as the ledger remembers.
 func (r *looker) owns(s *reconcile.Snapshot, b *reconcile.SeenSandbox) bool {
-	if b.Owned || !r.policy.Providers[b.Provider].ByRow(&b.Sandbox) {
+	if b.Owned || !r.policy.Providers[b.Provider].ByRow(b.Sandbox) {
 		return b.Owned
 	}
-	view.NewProver(s, r.policy).Settle(&b.Sandbox)
+	view.NewProver(s, r.policy).Settle(b.Sandbox)
 	return b.Owned
 }
 
@@ -199,7 +199,8 @@ func (r *looker) owns(s *reconcile.Snapshot, b *reconcile.SeenSandbox) bool {
 func (r *looker) subjectOf(ctx context.Context, o *recheck, b reconcile.SeenSandbox) (*reconcile.Subject, error) {
 	fate, row := o.View.LinkState(b, o.View.TaskOf(&b, nil))
 	if row == nil {
-		return &reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.SeenSandbox{b}, LinkState: fate}, nil
+		alone := reconcile.BoxedSubject(b, fate)
+		return &alone, nil
 	}
 	s, err := r.lookTask(ctx, o, row.ID)
 	if err != nil || s != nil && s.HasBox(func(x *reconcile.SeenSandbox) bool { return x.Ref == b.Ref }) {

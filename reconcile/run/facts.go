@@ -208,7 +208,7 @@ func (r *gatherer) targetsIn(a *reconcile.Action, f *gathered) []reconcile.Contr
 	}
 	if f.Recheck != nil && f.Recheck.Subject != nil {
 		for i := range f.Recheck.Subject.Boxes {
-			targets = append(targets, named(&f.Recheck.Subject.Boxes[i].Sandbox, a.Task))
+			targets = append(targets, named(f.Recheck.Subject.Boxes[i].Sandbox, a.Task))
 		}
 	}
 	if a.Asked() {

@@ -12,7 +12,7 @@ import (
 // things are all told.
 func TestMeant(t *testing.T) {
 	box := func(provider, id, name string) reconcile.SeenSandbox {
-		return reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: provider, ID: id}, Name: name}}
+		return reconcile.Box(&reconcile.Sandbox{Ref: reconcile.Ref{Provider: provider, ID: id}, Name: name})
 	}
 	subjects := []*reconcile.Subject{
 		{ID: "sandbox:a/n1", Boxes: []reconcile.SeenSandbox{box("a", "n1", "victim")}},

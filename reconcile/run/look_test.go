@@ -32,7 +32,7 @@ func lookIn(w *worldtest.World, turn int64, text string) (looked map[string]int,
 		looked[id] = 1
 	}
 	for ref := range w.S.Lookups {
-		looked[w.S.Memory.Sandboxes[ref].Task]++
+		looked[w.S.Memory.Sandboxes.Of(ref).Task]++
 	}
 	return looked, p, j
 }

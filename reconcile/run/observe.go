@@ -13,7 +13,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // observeFirst reads the task database's clock and then the providers' listings, in the order
@@ -32,7 +31,11 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*r
 	}
 	var wg sync.WaitGroup
 	var failed error
-	recall := func() { s.Memory, failed = k.Ledger.Recall(ctx) }
+	recalled := make(chan struct{})
+	recall := func() {
+		defer close(recalled)
+		s.Memory, failed = k.Ledger.Recall(ctx)
+	}
 	if k.Parallel == 1 {
 		recall()
 	} else {
@@ -40,7 +43,7 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*r
 	}
 	if kind == reconcile.Full {
 		k.progress("listing")
-		k.list(ctx, s)
+		k.list(ctx, s, recalled)
 	}
 	wg.Wait()
 	if failed != nil {
@@ -53,10 +56,6 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*r
 	s.Memory.WatchSince = reconcile.Watch(&s.Memory, &k.Policy)
 	if k.Policy.Tasks.None {
 		s.T0 = s.Memory.Now
-	}
-	for i := range s.Sandboxes {
-		s.Sandboxes[i].Kinds = s.Sandboxes[i].KindsOf()
-		s.Sandboxes[i].Labels = view.HeldLabels(s.Sandboxes[i].Labels, s.Memory.Controls.Holds)
 	}
 	return s, nil
 }
@@ -118,48 +117,55 @@ func (k observer) readClock(ctx context.Context, s *reconcile.Snapshot) error {
 
 // list reads every provider, each on its own: one that fails says nothing of the others. A
 // sandbox that stands on two pages, as it may when one is created meanwhile, counts once.
-func (k observer) list(ctx context.Context, s *reconcile.Snapshot) {
+func (k observer) list(ctx context.Context, s *reconcile.Snapshot, recalled <-chan struct{}) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	var pages [][]reconcile.Sandbox // copied once, when all are known
+	var all [][]reconcile.Sandbox
 	for _, name := range k.Policy.ProviderNames() {
 		wg.Go(func() {
-			listed, seen := k.listOne(ctx, name)
+			listed, seen := k.listOne(ctx, name, &remembering{s: s, done: recalled})
 			mu.Lock()
 			defer mu.Unlock()
 			s.Listings[name] = seen
-			pages = append(pages, listed...)
+			all = append(all, listed)
 		})
 	}
 	wg.Wait()
-	s.Sandboxes = slices.Concat(pages...)
+	if len(all) == 1 {
+		s.Sandboxes = all[0]
+	} else {
+		s.Sandboxes = slices.Concat(all...)
+	}
 	reconcile.SortSandboxes(s)
 	//guard:list-twice P12
 	s.Sandboxes = slices.CompactFunc(s.Sandboxes, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref })
 }
 
 // listOne keeps of a listing what judging needs, page by page.
-func (k observer) listOne(ctx context.Context, name string) ([][]reconcile.Sandbox, reconcile.ListingSeen) {
+func (k observer) listOne(
+	ctx context.Context, name string, r *remembering,
+) ([]reconcile.Sandbox, reconcile.ListingSeen) {
 	referenced := k.Policy.Providers[name].Referenced
-	var pages [][]reconcile.Sandbox
+	pages := 0
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
 	asked := time.Now()
 	within, end := k.span(ctx, "list", slog.String("provider", name))
 	listing, err := k.Providers[name].List(within, func(page []reconcile.Sandbox) error {
-		ours := page[:0]
+		before := len(r.kept)
 		for i := range page {
 			k.Policy.Describe(&page[i])
 			//guard:list-owned live
 			if page[i].Owned || referenced {
-				ours = append(ours, page[i])
+				r.keep(name, &page[i])
 			}
 		}
-		seen.Foreign += len(page) - len(ours)
-		seen.Owned += len(ours)
-		pages = append(pages, ours)
+		seen.Owned += len(r.kept) - before
+		seen.Foreign += len(page) - (len(r.kept) - before)
+		pages++
+		r.page()
 		return nil
 	})
-	end(err, slog.Int("pages", len(pages)))
+	end(err, slog.Int("pages", pages))
 	seen.Listing = listing
 	seen.Provider, seen.ClockOff = name, clockOff(listing.Date, asked, time.Now())
 	//guard:list-failed P3
@@ -169,7 +175,7 @@ func (k observer) listOne(ctx context.Context, name string) ([][]reconcile.Sandb
 		seen.Refused = !seen.CircuitOpen && errors.Is(err, reconcile.ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
 	}
-	return pages, seen
+	return r.all(), seen
 }
 
 // clockOff is by how much the clock of an answer was off, which was made between two moments of our own clock.
@@ -198,6 +204,9 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 		return nil
 	}
 	k.progress("reading tasks")
+	if t, can := k.Tasks.(expecting); can {
+		t.Expect(s.Memory.Tasks.Len()) // a list that grows is copied, and there twice meanwhile
+	}
 	rows, err := k.Tasks.Live(ctx)
 	if err != nil {
 		return fmt.Errorf("read the live tasks: %w", err)
@@ -205,6 +214,9 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	s.Tasks = rows.Tasks
 	return nil
 }
+
+// Expecting is the part of some [reconcile.Tasks] that reads a known number of rows with less memory.
+type expecting interface{ Expect(n int) }
 
 // observer is the part of a [Reconciler] that reads: providers, rows, single sandboxes, and what one is doing. It
 // changes nothing.

@@ -48,7 +48,7 @@ func (r *Result) Emergency(provider string, how reconcile.AskOptions) *Preview {
 			}
 		}
 	}
-	for ref, box := range v.S.Memory.Sandboxes {
+	for ref, box := range v.S.Memory.Sandboxes.All() {
 		if !seen[ref] && (provider == "" || ref.Provider == provider) && box.GoneAt.IsZero() {
 			e.weighUnseen(v, box)
 		}
@@ -119,7 +119,7 @@ func (e *Preview) Actions() []reconcile.Action {
 // weigh puts one sandbox on one of the two lists. One that is not there any more is on none.
 func (e *Preview) weigh(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) {
 	if !b.Here && !b.Gone {
-		e.weighUnseen(v, b.Seen)
+		e.weighUnseen(v, *b.Seen)
 	}
 	if !b.Here || b.State == reconcile.SandboxEnded || b.State == reconcile.SandboxDeleting {
 		return
@@ -139,7 +139,8 @@ func (e *Preview) weighUnseen(v *view.View, seen reconcile.SandboxSeen) {
 		return
 	}
 	out := Previewed{Ref: seen.Ref, Name: seen.Name, Task: seen.Task}
-	b := reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: seen.Ref, Name: seen.Name, Owned: true}, Seen: seen}
+	b := reconcile.Box(&reconcile.Sandbox{Ref: seen.Ref, Name: seen.Name, Owned: true})
+	b.Seen = &seen
 	e.put(v, out, &b, v.Live[seen.Task])
 }
 
@@ -199,7 +200,7 @@ func viewSpares(v *view.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile
 		return fmt.Sprintf("task %s is %s in it (--include-running)", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
 	case t == nil && v.S.Explained[b.Ref] != "" && !e.how.Running:
 		return "a row of " + v.S.Explained[b.Ref] + " explains it (--include-running)"
-	case e.Rule == reconcile.RuleEmergency && v.MaybeAnothers(&b.Sandbox, t != nil) && !e.how.Anyway:
+	case e.Rule == reconcile.RuleEmergency && v.MaybeAnothers(b.Sandbox, t != nil) && !e.how.Anyway:
 		return reconcile.HeldShared().String() + " (--anyway)"
 	case len(frozen) > 0 && !e.how.Anyway:
 		return frozen.String() + " (--anyway)"

@@ -107,7 +107,7 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 	slices.SortFunc(list, candidate.compare)
 	out := make([]reconcile.Sandbox, len(list))
 	for i, c := range list {
-		out[i] = c.box.Sandbox
+		out[i] = *c.box.Sandbox
 	}
 	return out
 }

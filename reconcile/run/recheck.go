@@ -128,7 +128,7 @@ func (r *looker) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.R
 	for _, b := range r.boxes[s.ID] {
 		wanted[b.Ref] = true
 	}
-	for ref, seen := range r.view.S.Memory.Sandboxes {
+	for ref, seen := range r.view.S.Memory.Sandboxes.All() {
 		if seen.Task == s.Task.ID && !r.view.ConfirmedGone(seen) {
 			wanted[ref] = true
 		}
@@ -163,7 +163,7 @@ func (o *recheck) unknown() error {
 // found by its id: what the row holds is no id then, and the answer is there.
 func (o *recheck) known(ref reconcile.Ref) bool {
 	//guard:again-name-id P4
-	if _, isID := o.View.S.Memory.Sandboxes[ref]; isID {
+	if isID := o.View.S.Memory.Sandboxes.Has(ref); isID {
 		return false
 	}
 	for at, look := range o.View.S.Lookups {
@@ -177,7 +177,7 @@ func (o *recheck) known(ref reconcile.Ref) bool {
 // isThere reports whether a second look found the sandbox itself, and not over: what somebody else runs
 // under its id is another one.
 func (r *looker) isThere(b reconcile.SeenSandbox) bool {
-	return !b.Lost() && b.State.Exists() && decide.Proven(r.view, &b.Sandbox)
+	return !b.Lost() && b.State.Exists() && decide.Proven(r.view, b.Sandbox)
 }
 
 // boxes are the task's sandboxes as the second look saw them. One that names another task
@@ -186,18 +186,12 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 	var out []reconcile.SeenSandbox
 	for _, ref := range refs {
 		look := o.View.S.Lookups[ref]
-		seen, known := o.View.S.Memory.Sandboxes[ref]
+		seen, known := o.View.S.Memory.Sandboxes.Get(ref)
 		switch {
 		case look.Gone && known, known && look.Error == "" && seen.Another(&look.Sandbox) && look.Sandbox.Task != task:
-			out = append(
-				out,
-				reconcile.SeenSandbox{
-					Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template},
-					Seen:    seen,
-					Known:   true,
-					Gone:    true,
-				},
-			)
+			b := reconcile.RememberedBox(seen)
+			b.Gone = true
+			out = append(out, b)
 		case look.Gone:
 		//guard:again-other-task harm
 		case look.Sandbox.Task == "" || look.Sandbox.Task == task:
@@ -225,8 +219,8 @@ func (r *looker) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.R
 		return nil
 	}
 	b := o.View.Box(&look.Sandbox)
-	if r.policy.Providers[ref.Provider].ByRow(&b.Sandbox) {
-		b.Owned = b.Owned || b.Seen.Task != ""
+	if r.policy.Providers[ref.Provider].ByRow(b.Sandbox) {
+		b.Own().Owned = b.Owned || b.Seen.Task != ""
 	}
 	if !r.policy.Tasks.None {
 		if err := r.recheckRows(ctx, s, &b); err != nil {
@@ -235,7 +229,7 @@ func (r *looker) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.R
 	}
 	task := o.View.TaskOf(&b, nil)
 	fate, row := o.View.LinkState(b, task)
-	subject := reconcile.Subject{ID: reconcile.BoxSubject(ref), Boxes: []reconcile.SeenSandbox{b}, LinkState: fate}
+	subject := reconcile.BoxedSubject(b, fate)
 	if row != nil {
 		subject = o.View.TaskSubject(row, []reconcile.SeenSandbox{b})
 		subject.LinkState = fate
@@ -248,7 +242,7 @@ func (r *looker) recheckRows(ctx context.Context, s *reconcile.Snapshot, b *reco
 	if err := r.k.observer().readByKey(ctx, s, b.Keys()); err != nil {
 		return err
 	}
-	if err := r.k.observer().readFurther(ctx, s, []reconcile.Sandbox{b.Sandbox}); err != nil {
+	if err := r.k.observer().readFurther(ctx, s, []reconcile.Sandbox{*b.Sandbox}); err != nil {
 		return err
 	}
 	if id := r.view.TaskOf(b, nil); id != "" {

@@ -114,6 +114,7 @@ func (o *recheck) referred(sb *reconcile.Sandbox, task string) reconcile.SeenSan
 	if b.Ours() || !o.View.P.Providers[sb.Provider].ByRow(sb) {
 		return b
 	}
+	b.Own()
 	row, read := o.View.S.Rows[task]
 	proved := b.Seen.Task != "" || sb.StableName && o.View.Successor(&b) == task
 	//guard:again-referred live

@@ -57,8 +57,8 @@ func TestOwnedByRow(t *testing.T) {
 		if s.Memory.LastFull = noon; test.first {
 			s.Memory.LastFull = time.Time{}
 		}
-		s.Memory.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{test.box.Ref: {Task: test.memory, CreatedAt: at.CreatedAt}}
-		s.Memory.Tasks = map[string]reconcile.TaskSeen{"seen": {Named: "s1", FirstSeen: noon, Since: noon.Add(time.Minute)}}
+		s.Memory.Sandboxes = reconcile.RememberedOf(map[reconcile.Ref]reconcile.SandboxSeen{test.box.Ref: {Task: test.memory, CreatedAt: at.CreatedAt}})
+		s.Memory.Tasks = reconcile.RememberedOf(map[string]reconcile.TaskSeen{"seen": {Named: "s1", FirstSeen: noon, Since: noon.Add(time.Minute)}})
 		if test.row.AsOf = noon; test.row.CreatedAt.IsZero() {
 			test.row.CreatedAt = noon.Add(-2 * time.Hour)
 		}

@@ -17,12 +17,12 @@ func timelineOf(v *view.View, r *Result, tasks []reconcile.TaskSeen,
 		out = append(out, reconcile.TimelineEvent{At: v.Now, Subject: subject, Kind: kind, What: what})
 	}
 	for _, t := range tasks {
-		if before, known := v.S.Memory.Tasks[t.ID]; known && before.Status != t.Status {
+		if before, known := v.S.Memory.Tasks.Get(t.ID); known && before.Status != t.Status {
 			add(reconcile.TaskSubject(t.ID), "state", before.Status+" → "+t.Status)
 		}
 	}
 	for _, b := range boxes {
-		before, known := v.S.Memory.Sandboxes[b.Ref]
+		before, known := v.S.Memory.Sandboxes.Get(b.Ref)
 		switch {
 		case known && before.GoneAt.IsZero() && !b.GoneAt.IsZero():
 			add(reconcile.BoxSubject(b.Ref), "state", before.Raw+" → gone")

@@ -44,7 +44,7 @@ func (v listener) measuredBeat() time.Duration {
 		if !seen.Known || seen.BeatGap == 0 || t.State != reconcile.TaskRunning {
 			continue
 		}
-		after := seen.TaskSeen
+		after := *seen.TaskSeen
 		v.RememberBeat(&after, t)
 		if gap := min(after.BeatGap, seen.BeatGap); after.BeatAt.After(seen.BeatAt) && gap-between > between/5 {
 			//guard:beat-bounded live

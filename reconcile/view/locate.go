@@ -116,7 +116,7 @@ func (v *places) absentAt(provider string, s *reconcile.Subject) (string, bool) 
 		case !ok, look.Error != "":
 			return v.Unlooked(ref), false
 		//guard:where-elsewhere harm
-		case found && !(&reconcile.SeenSandbox{Sandbox: look.Sandbox, Here: true}).Lost() && !v.reused(t, &look.Sandbox):
+		case found && !(&reconcile.SeenSandbox{Sandbox: &look.Sandbox, Here: true}).Lost() && !v.reused(t, &look.Sandbox):
 			return fmt.Sprintf("sandbox %s at %s is %s, and is linked elsewhere", ref.ID, provider, look.Sandbox.Raw), false
 		}
 	}
@@ -162,7 +162,7 @@ func isOver(s *reconcile.Subject, ref reconcile.Ref) bool {
 
 // reused reports whether the id that the row names was its sandbox's, and is another's by now.
 func (v *places) reused(t *reconcile.Task, s *reconcile.Sandbox) bool {
-	seen, known := v.S.Memory.Sandboxes[s.Ref]
+	seen, known := v.S.Memory.Sandboxes.Get(s.Ref)
 	return known && seen.Task == t.ID && seen.Another(s) && s.Task != t.ID
 }
 

@@ -29,7 +29,7 @@ func Rotated[T any](list []T, now time.Time) []T {
 // live set, those that fail their probes, and those whose executions wait.
 func QuickLooks(s *reconcile.Snapshot) []reconcile.Ref {
 	var refs []reconcile.Ref
-	for ref, seen := range s.Memory.Sandboxes {
+	for ref, seen := range s.Memory.Sandboxes.All() {
 		if !seen.GoneAt.IsZero() {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // ever. Each is as old as its own clock says: the clocks are not compared.
 func NoProof(s *reconcile.Snapshot, t *reconcile.Task, sb *reconcile.Sandbox) string {
 	m := &s.Memory
-	seen := m.Tasks[t.ID]
+	seen := m.Tasks.Of(t.ID)
 	over := t.State.Terminal() && !m.LastFull.IsZero()
 	switch {
 	//guard:row-over P1
@@ -38,7 +38,7 @@ func seenLive(seen *reconcile.TaskSeen) bool { return seen.Live || seen.FirstSee
 // was set back since. Who writes a row writes when it was made, too: it is no older than the pass that did not see it.
 func rowAge(m *reconcile.Memory, t *reconcile.Task) time.Duration {
 	age := t.AsOf.Sub(t.CreatedAt)
-	seen, known := m.Tasks[t.ID]
+	seen, known := m.Tasks.Get(t.ID)
 	if known {
 		age = max(age, m.Now.Sub(reconcile.Latest(seen.FirstSeen, m.WatchSince)))
 	}
@@ -99,7 +99,7 @@ func (v *Prover) Settle(sb *reconcile.Sandbox) {
 // Proved reports whether the ledger has it that a row proved the sandbox to be ours, or one whose name it goes
 // on with.
 func (v *Prover) Proved(sb *reconcile.Sandbox) bool {
-	if seen := v.s.Memory.Sandboxes[sb.Ref]; seen.Task != "" && !seen.Another(sb) {
+	if seen := v.s.Memory.Sandboxes.Of(sb.Ref); seen.Task != "" && !seen.Another(sb) {
 		return true
 	}
 	if !sb.StableName {

@@ -67,7 +67,7 @@ func (v *signs) ReusedInQuarantine(subjects []*reconcile.Subject) map[string]str
 			}
 			why := taskGoesOn(s.Task, a, v.keyFor(b, s.Task))
 			if why == "" && v.settled(a) {
-				why = v.Used(a, &b.Sandbox, v.Now)
+				why = v.Used(a, b.Sandbox, v.Now)
 			}
 			if why != "" {
 				out[a.ID] = why
@@ -80,14 +80,14 @@ func (v *signs) ReusedInQuarantine(subjects []*reconcile.Subject) map[string]str
 // settled reports whether what a listing shows of a sandbox cannot be from before it was
 // stopped: some time has passed, or the ledger saw it come back.
 func (v *signs) settled(a *reconcile.Action) bool {
-	resumed := v.S.Memory.Sandboxes[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}].ResumedAt
+	resumed := v.S.Memory.Sandboxes.Of(reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}).ResumedAt
 	return resumed.After(a.PlannedAt) || v.Now.Sub(a.PlannedAt) >= 2*v.P.Full
 }
 
 // Used says why a sandbox that a quarantine stopped is in use, or was since; "" when it stands
 // still. Its provider's clock is compared with no other: ages are.
 func (v *signs) Used(a *reconcile.Action, sb *reconcile.Sandbox, now time.Time) string {
-	seen := v.S.Memory.Sandboxes[sb.Ref]
+	seen := v.S.Memory.Sandboxes.Of(sb.Ref)
 	still := now.Sub(reconcile.Latest(seen.StateSince, a.PlannedAt))
 	active, wasActive := v.ActiveAgo(sb)
 	switch {

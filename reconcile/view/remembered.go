@@ -17,7 +17,7 @@ func (v *View) Strange(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 // Unlabelled reports whether a sandbox of a provider where each says itself whose it is says nothing, and the task
 // never had it by its name.
 func (v *View) Unlabelled(b *reconcile.SeenSandbox, task string) bool {
-	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !b.CalledBy(v.S.Memory.Tasks[task].Named) &&
+	return v.P.Providers[b.Provider].LinkTask && b.Task == "" && !b.CalledBy(v.S.Memory.Tasks.Of(task).Named) &&
 		!v.isHeir(b, task)
 }
 
@@ -26,7 +26,7 @@ func (v *View) isHeir(b *reconcile.SeenSandbox, task string) bool {
 	if !b.StableName || v.Successor(b) != task {
 		return false
 	}
-	for ref, seen := range v.S.Memory.Sandboxes {
+	for ref, seen := range v.S.Memory.Sandboxes.All() {
 		if ref != b.Ref && ref.Provider == b.Provider && seen.Name == b.Name && seen.Task == task {
 			return true
 		}

@@ -21,7 +21,7 @@ func (v *places) mayBeMeant(t *reconcile.Task, s *reconcile.Sandbox) bool {
 	if !slices.Contains(v.sameAccount[s.Provider], t.Provider) {
 		return false
 	}
-	seen, known := v.S.Memory.Sandboxes[reconcile.Ref{Provider: t.Provider, ID: s.ID}]
+	seen, known := v.S.Memory.Sandboxes.Get(reconcile.Ref{Provider: t.Provider, ID: s.ID})
 	switch {
 	//guard:twin-same harm
 	case known:
@@ -79,8 +79,8 @@ func (v *places) sameName(b *reconcile.SeenSandbox) string {
 		return ""
 	}
 	for _, twin := range v.sameAccount[b.Provider] {
-		if seen, known := v.S.Memory.Sandboxes[reconcile.Ref{Provider: twin,
-			ID: b.Name}]; known && seen.GoneAt.IsZero() && seen.Task != "" {
+		if seen, known := v.S.Memory.Sandboxes.Get(reconcile.Ref{Provider: twin,
+			ID: b.Name}); known && seen.GoneAt.IsZero() && seen.Task != "" {
 			return seen.Task
 		}
 	}

@@ -35,16 +35,16 @@ func (v linker) byID() []int {
 
 // TaskSubject is a task with its sandboxes, and what became of the one that its row names.
 func (v *places) TaskSubject(t *reconcile.Task, boxes []reconcile.SeenSandbox) reconcile.Subject {
-	var seen SeenTask
-	seen.TaskSeen, seen.Known = v.S.Memory.Tasks[t.ID]
+	seen := v.seenTask(t.ID)
 	return v.linker().subjectOf(t, &seen, boxes)
 }
 
 func (v linker) subjectOf(t *reconcile.Task, before *SeenTask, boxes []reconcile.SeenSandbox) reconcile.Subject {
 	v.listener().markActivity(t, before)
 	seen := before.TaskSeen
-	if before.Known && (TaskSeenMoved(&seen, t) || v.PerhapsEnded(&seen, t)) {
-		seen = v.Entered(seen, t)
+	if before.Known && (TaskSeenMoved(seen, t) || v.PerhapsEnded(seen, t)) {
+		entered := v.Entered(*seen, t)
+		seen = &entered
 	}
 	return reconcile.Subject{ID: reconcile.TaskSubject(t.ID), Task: t, Seen: seen, Known: before.Known, Boxes: boxes}
 }
@@ -58,7 +58,7 @@ func (v linker) link() (byTask map[string][]reconcile.SeenSandbox, loose []recon
 	several := map[string]bool{}
 	for i := range v.S.Sandboxes {
 		b := block[i : i+1 : i+1]
-		v.fill(&b[0], &v.S.Sandboxes[i])
+		b[0] = v.box(&v.S.Sandboxes[i])
 		//guard:gone-listed live
 		if b[0].State == reconcile.SandboxDeleting && v.S.Lookups[b[0].Ref].Gone {
 			b[0].Here, b[0].Gone = false, true
@@ -111,7 +111,7 @@ func (v linker) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcile
 		}
 		for _, twin := range v.sameAccount[b.Provider] {
 			if other := rows[reconcile.Ref{Provider: twin, ID: key}]; t == nil && other != nil && v.mayBeMeant(other,
-				&b.Sandbox) {
+				b.Sandbox) {
 				t = other
 			}
 		}
@@ -128,12 +128,11 @@ func (v linker) remembered(byTask map[string][]reconcile.SeenSandbox, several ma
 	if v.S.Whole {
 		return
 	}
-	for ref, seen := range v.S.Memory.Sandboxes {
+	for ref, seen := range v.S.Memory.Sandboxes.All() {
 		if seen.Task == "" || v.Live[seen.Task] == nil || v.S.Lists(ref) {
 			continue
 		}
-		b := reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: ref, Name: seen.Name, Template: seen.Template}, Seen: seen,
-			Known: true}
+		b := reconcile.RememberedBox(seen)
 		look, looked := v.S.Lookups[ref]
 		switch {
 		case looked && look.Gone:
@@ -160,33 +159,33 @@ func (v *places) ConfirmedGone(seen reconcile.SandboxSeen) bool {
 
 // Box is a sandbox as it is judged: as seen now, with what the ledger remembers of it.
 func (v *places) Box(s *reconcile.Sandbox) reconcile.SeenSandbox {
-	var b reconcile.SeenSandbox
-	v.linker().fill(&b, s)
-	return b
+	return v.linker().box(s)
 }
 
-// fill makes a box in its place: it is too large to be handed around.
-func (v linker) fill(b *reconcile.SeenSandbox, s *reconcile.Sandbox) {
-	b.Sandbox, b.Here = *s, true
+// box points at what is seen and at what is remembered.
+func (v linker) box(s *reconcile.Sandbox) reconcile.SeenSandbox {
+	b := reconcile.Box(s)
+	b.Here = true
 	//guard:link-id-first harm
 	if s.AltKey != "" && s.AltKey != s.ID && v.isID(reconcile.Ref{Provider: s.Provider, ID: s.AltKey}) {
-		b.AltKey = ""
+		b.Own().AltKey = ""
 	}
-	b.Seen, b.Known = v.S.Memory.Sandboxes[s.Ref]
+	b.Remember(&v.S.Memory)
 	//guard:box-reused live
 	if b.Known && b.Seen.Another(s) {
-		b.Seen, b.Known = reconcile.SandboxSeen{}, false
-		return
+		b.Forget()
+		return b
 	}
-	if len(v.S.Memory.Probes) > 0 {
-		b.Probes = v.S.Memory.Probes[s.Ref]
+	if probes, probed := v.S.Memory.Probes[s.Ref]; probed {
+		b.Probes = &probes
 	}
+	return b
 }
 
 // isID reports whether a sandbox is known to have the id: then a row that holds it means that one,
 // and none of that name.
 func (v linker) isID(ref reconcile.Ref) bool {
-	seen, known := v.S.Memory.Sandboxes[ref]
+	seen, known := v.S.Memory.Sandboxes.Get(ref)
 	return known && seen.GoneAt.IsZero() && !v.S.Lookups[ref].Gone || v.S.Lists(ref)
 }
 
@@ -199,7 +198,7 @@ func (v *places) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*r
 	if b.BadLink || v.linker().saysNothing(b.Task) && v.Live[b.Seen.Task] != nil {
 		return b.Seen.Task
 	}
-	row, named := v.rowOf(&b.Sandbox)
+	row, named := v.rowOf(b.Sandbox)
 	user := v.linker().user(b, bySandbox)
 	switch {
 	//guard:link-label harm
@@ -248,8 +247,7 @@ func (v linker) looseSubjects(loose []reconcile.SeenSandbox) []reconcile.Subject
 		task := v.TaskOf(&b, nil)
 		fate, row := v.LinkState(b, task)
 		if row == nil {
-			out = append(out, reconcile.Subject{ID: reconcile.BoxSubject(b.Ref), Boxes: []reconcile.SeenSandbox{b},
-				LinkState: fate})
+			out = append(out, reconcile.BoxedSubject(b, fate))
 			continue
 		}
 		if i, ok := ended[row.ID]; ok {
@@ -273,7 +271,7 @@ func (v *places) LinkState(b reconcile.SeenSandbox, task string) (reconcile.Link
 		return row.LinkState(), &row
 	}
 	byRow := !v.P.Providers[b.Provider].LinkTask
-	switch _, known := v.S.Memory.Tasks[task]; {
+	switch known := v.S.Memory.Tasks.Has(task); {
 	//guard:fate-explained harm
 	case v.S.Explained[b.Ref] != "":
 		return reconcile.LinkExplained, nil
@@ -302,7 +300,7 @@ func (v *places) LinkState(b reconcile.SeenSandbox, task string) (reconcile.Link
 func (v linker) linkUnnamed(b reconcile.SeenSandbox) reconcile.LinkState {
 	//guard:fate-unasked P3
 	for _, key := range b.Keys() {
-		if !v.S.Absent["sandbox:"+key] && !v.heldElsewhere(key, &b.Sandbox) {
+		if !v.S.Absent["sandbox:"+key] && !v.heldElsewhere(key, b.Sandbox) {
 			return reconcile.LinkUnread
 		}
 	}

@@ -57,7 +57,7 @@ func (v *places) heirShown(b *reconcile.SeenSandbox) bool {
 		return ref != b.Ref && ref.Provider == b.Provider && name == b.Seen.Name &&
 			!slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
 	}
-	for ref, seen := range v.S.Memory.Sandboxes {
+	for ref, seen := range v.S.Memory.Sandboxes.All() {
 		if seen.GoneAt.IsZero() && heir(ref, seen.Name) {
 			return true
 		}

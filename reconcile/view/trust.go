@@ -35,7 +35,7 @@ func (v *View) Owned(such func(reconcile.SandboxState) bool) int {
 	if len(dark) == 0 {
 		return n
 	}
-	for ref, seen := range v.S.Memory.Sandboxes {
+	for ref, seen := range v.S.Memory.Sandboxes.All() {
 		if dark[ref.Provider] && seen.GoneAt.IsZero() && such(seen.State) {
 			n++
 		}
@@ -243,7 +243,7 @@ func taskClocks(t *reconcile.Task) [9]columnClock {
 // last: while the task database is not trusted, that it does not show one proves nothing.
 func (v *View) RemembersWorking(ids []string, shown []reconcile.Task) (out []reconcile.Task) {
 	for _, id := range ids {
-		seen := v.S.Memory.Tasks[id]
+		seen := v.S.Memory.Tasks.Of(id)
 		if !seen.Live || v.Trusted(reconcile.SourceTasks) || slices.ContainsFunc(shown,
 			func(t reconcile.Task) bool { return t.ID == id }) {
 			continue

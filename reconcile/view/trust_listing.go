@@ -92,7 +92,7 @@ func (v assessor) refuted(ref reconcile.Ref, look *reconcile.Lookup) bool {
 
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.
 func (v assessor) reusedID(ref reconcile.Ref, look *reconcile.Lookup) bool {
-	seen := v.S.Memory.Sandboxes[ref]
+	seen := v.S.Memory.Sandboxes.Of(ref)
 	return !look.Gone && seen.Another(&look.Sandbox)
 }
 
@@ -111,7 +111,7 @@ func MissingFrom(s *reconcile.Snapshot, provider string) (missing []reconcile.Re
 			ending[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true
 		}
 	}
-	for ref, seen := range s.Memory.Sandboxes {
+	for ref, seen := range s.Memory.Sandboxes.All() {
 		//guard:listing-ours live
 		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
 			continue
@@ -231,7 +231,7 @@ func (v assessor) evidenceOfLife(subs []reconcile.Subject) (witness *reconcile.T
 }
 
 func (v assessor) everSaw(provider string) bool {
-	for ref := range v.S.Memory.Sandboxes {
+	for ref := range v.S.Memory.Sandboxes.Keys() {
 		if ref.Provider == provider {
 			return true
 		}

@@ -20,7 +20,7 @@ func (v assessor) assessProbes(provider string, subs []reconcile.Subject) {
 	window := max(3*p.Every, 5*time.Minute)
 	probes, queues := tallies{}, tallies{}
 	for _, b := range v.probed(provider, subs) {
-		tenant, seen := v.boxTenant(&b), &b.Probes
+		tenant, seen := v.boxTenant(&b), b.Probes
 		if queue := seen.RecentQueue(v.Now.Add(-window)); queue != reconcile.QueueUnknown {
 			queues.add(tenant, queue == reconcile.QueueWaiting)
 		}
@@ -68,10 +68,13 @@ func (v assessor) probed(provider string, subs []reconcile.Subject) map[reconcil
 	if v.S.Kind == reconcile.Full {
 		return out
 	}
-	for ref, seen := range v.S.Memory.Sandboxes {
+	for ref, seen := range v.S.Memory.Sandboxes.All() {
 		if probes, ok := v.S.Memory.Probes[ref]; ok && ref.Provider == provider && seen.GoneAt.IsZero() {
-			b := out[ref]
-			b.Ref, b.Seen, b.Probes = ref, seen, probes
+			b, here := out[ref]
+			if !here {
+				b = reconcile.Box(&reconcile.Sandbox{Ref: ref})
+			}
+			b.Seen, b.Probes = &seen, &probes
 			out[ref] = b
 		}
 	}

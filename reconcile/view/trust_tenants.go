@@ -190,7 +190,7 @@ func (v *View) rowTenant(id string) (tenant, sandbox string) {
 	if t, read := v.S.Rows[id]; read {
 		return t.Tenant, t.Sandbox
 	}
-	seen := v.S.Memory.Tasks[id]
+	seen := v.S.Memory.Tasks.Of(id)
 	return seen.Tenant, seen.Sandbox
 }
 
@@ -202,9 +202,10 @@ func (v *View) TenantOfSubject(subject string) string {
 	}
 	of := reconcile.ParseSubject(subject)
 	ref := reconcile.Ref{Provider: of.Provider, ID: of.ID}
-	b := reconcile.SeenSandbox{Sandbox: reconcile.Sandbox{Ref: ref}, Seen: v.S.Memory.Sandboxes[ref]}
+	b := reconcile.Box(&reconcile.Sandbox{Ref: ref})
 	if at, listed := v.S.Place(ref); listed {
-		b.Sandbox = v.S.Sandboxes[at]
+		b.Sandbox = &v.S.Sandboxes[at]
 	}
+	b.Remember(&v.S.Memory)
 	return v.boxTenant(&b)
 }

@@ -112,7 +112,7 @@ func (v listener) listen(s *reconcile.Snapshot, p *reconcile.Policy) {
 // hear takes the signs of one live task.
 func (v listener) hear(t *reconcile.Task, seen *SeenTask) {
 	v.Live[t.ID] = t
-	seen.TaskSeen, seen.Known = v.S.Memory.Tasks[t.ID]
+	*seen = v.seenTask(t.ID)
 	v.markActivity(t, seen)
 	if t.State == reconcile.TaskRunning {
 		v.Running++
@@ -126,6 +126,12 @@ func (v listener) hear(t *reconcile.Task, seen *SeenTask) {
 	if hasBeaten(t) {
 		v.Beats = true
 	}
+}
+
+// seenTask is what the ledger remembered of a task.
+func (v *signs) seenTask(id string) SeenTask {
+	seen, known := v.S.Memory.Tasks.At(id, reconcile.NothingSeen)
+	return SeenTask{seen, known}
 }
 
 // leave settles which sandboxes are on their way out by the ledger's open actions.
@@ -153,8 +159,8 @@ func (v listener) leave() {
 
 // A SeenTask is what the ledger remembered of a task before this pass.
 type SeenTask struct {
-	reconcile.TaskSeen
-	Known bool
+	*reconcile.TaskSeen // never nil, and not to be written to
+	Known               bool
 }
 
 // policyHeartbeatLimit is how old a sign of life may be before the worker counts as silent. It is

@@ -31,7 +31,7 @@ func (v *places) Fresh() bool {
 // MaybeAnothers reports whether a sandbox may be another environment's that shares the account:
 // nothing here has ever known the task that it names.
 func (v *places) MaybeAnothers(sb *reconcile.Sandbox, used bool) bool {
-	_, known := v.S.Memory.Tasks[sb.Task]
+	known := v.S.Memory.Tasks.Has(sb.Task)
 	named := sb.Task != "" || sb.BadLink
 	return named && !known && !used && !v.P.Tasks.None && !v.P.Providers[sb.Provider].Exclusive
 }
@@ -80,14 +80,14 @@ func (v *places) anothers(t *reconcile.Task, provider string) bool {
 func (v *places) has(t *reconcile.Task, provider string) bool {
 	ref := reconcile.Ref{Provider: provider, ID: t.Sandbox}
 	at, listed := v.S.Place(ref)
-	seen, known := v.S.Memory.Sandboxes[ref]
+	seen, known := v.S.Memory.Sandboxes.Get(ref)
 	return known && seen.Task == t.ID || listed && (v.S.Sandboxes[at].Task == "" || v.S.Sandboxes[at].Task == t.ID)
 }
 
 // Mine settles whether a sandbox is this installation's and the task's own.
 func (v *places) Mine(b *reconcile.SeenSandbox, task string, users map[reconcile.Ref]*reconcile.Task) bool {
-	NewProver(v.S, v.P).Settle(&b.Sandbox)
-	b.Owned = b.Owned || v.P.Providers[b.Provider].ByRow(&b.Sandbox)
+	NewProver(v.S, v.P).Settle(b.Own())
+	b.Owned = b.Owned || v.P.Providers[b.Provider].ByRow(b.Sandbox)
 	user := v.TaskOf(b, users)
 	return b.Owned && (user == "" || user == task)
 }

@@ -352,13 +352,13 @@ func (w *World) settle() {
 	for _, t := range w.S.Tasks {
 		live[t.ID], named[t.Sandbox] = true, true
 	}
-	for id, seen := range w.S.Memory.Tasks {
+	for id, seen := range w.S.Memory.Tasks.All() {
 		if seen.Live {
 			w.absent(id, live)
 		}
 	}
 	for _, s := range w.S.Sandboxes {
-		w.absent(reconcile.FirstOf(s.Task, w.S.Memory.Sandboxes[s.Ref].Task), live)
+		w.absent(reconcile.FirstOf(s.Task, w.S.Memory.Sandboxes.Of(s.Ref).Task), live)
 		for _, key := range s.Keys() {
 			held := slices.ContainsFunc(slices.Collect(maps.Keys(w.S.ByKey)),
 				func(at reconcile.Ref) bool { return at.ID == key })

@@ -52,7 +52,7 @@ func (l *entry) knewTask() {
 	l.str("asked", &was.AttemptMark)
 	l.str("tenant", &seen.Tenant)
 	seen.EntrySum = was.EntrySum()
-	l.w.S.Memory.Tasks[seen.ID] = seen
+	l.w.S.Memory.Tasks.Put(seen.ID, seen)
 }
 
 func (l *entry) knewBox() {
@@ -71,7 +71,7 @@ func (l *entry) knewBox() {
 	l.ago("gone", l.w.S.Memory.Now, &seen.GoneAt)
 	l.ago("created", providerNow, &seen.CreatedAt)
 	l.yes("ours", &seen.GoneByUs)
-	l.w.S.Memory.Sandboxes[seen.Ref] = seen
+	l.w.S.Memory.Sandboxes.Put(seen.Ref, seen)
 }
 
 // agos are several ages of one key, oldest first, as times.

@@ -59,9 +59,8 @@ type World struct {
 func NewWorld(t testing.TB, texts ...string) *World {
 	t.Helper()
 	w := &World{T: t, P: TestPolicy(), unread: map[string]bool{}}
-	w.S.Memory = reconcile.Memory{Now: LedgerNow, Tasks: map[string]reconcile.TaskSeen{},
-		Sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{},
-		Findings:  map[reconcile.FindingKey]reconcile.Finding{}, Probes: map[reconcile.Ref]reconcile.ProbeSeen{},
+	w.S.Memory = reconcile.Memory{Now: LedgerNow,
+		Findings: map[reconcile.FindingKey]reconcile.Finding{}, Probes: map[reconcile.Ref]reconcile.ProbeSeen{},
 		Templates: map[reconcile.Ref]reconcile.TemplateSeen{},
 		Sources:   map[string]reconcile.SourceSeen{}, Controls: reconcile.Controls{Modes: map[string]reconcile.Mode{},
 			Breakers: map[string]reconcile.Breaker{}}}

@@ -52,8 +52,8 @@ func BenchmarkRecall(b *testing.B) {
 	g, _ := fleet(b, 10_000)
 	for b.Loop() {
 		m, err := g.Recall(b.Context())
-		if err != nil || len(m.Tasks) != 10_000 || len(m.Probes) != 10_000 {
-			b.Fatalf("%d tasks, %d probes, error %v", len(m.Tasks), len(m.Probes), err)
+		if err != nil || m.Tasks.Len() != 10_000 || len(m.Probes) != 10_000 {
+			b.Fatalf("%d tasks, %d probes, error %v", m.Tasks.Len(), len(m.Probes), err)
 		}
 	}
 }
@@ -66,10 +66,10 @@ func BenchmarkRecord(b *testing.B) {
 		b.Fatal(err)
 	}
 	r := reconcile.Record{Complete: true}
-	for _, t := range m.Tasks {
+	for _, t := range m.Tasks.All() {
 		r.Tasks = append(r.Tasks, t)
 	}
-	for _, s := range m.Sandboxes {
+	for _, s := range m.Sandboxes.All() {
 		r.Sandboxes = append(r.Sandboxes, s)
 	}
 	for b.Loop() {

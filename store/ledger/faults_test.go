@@ -114,8 +114,8 @@ func TestTakeoverWaitsForARecordUnderWay(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if m := recalled(t, g); len(m.Tasks) != 1 {
-		t.Errorf("%d tasks, want the record that was under way", len(m.Tasks))
+	if m := recalled(t, g); m.Tasks.Len() != 1 {
+		t.Errorf("%d tasks, want the record that was under way", m.Tasks.Len())
 	}
 	if err := g.RenewLease(t.Context(), lease, time.Minute); !errors.Is(err, reconcile.ErrFenced) {
 		t.Errorf("renewing a lease that was taken over: error = %v, want fenced", err)

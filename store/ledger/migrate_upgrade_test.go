@@ -87,7 +87,7 @@ func upgrade(t *testing.T, version int, rows string) {
 		t.Error("a worker claimed what the lease before still holds")
 	}
 	world := recalled(t, g)
-	task, box := world.Tasks["t"], world.Sandboxes[reconcile.Ref{Provider: "daytona", ID: "sb-1"}]
+	task, box := world.Tasks.Of("t"), world.Sandboxes.Of(reconcile.Ref{Provider: "daytona", ID: "sb-1"})
 	if !task.Live || task.EntrySum != 3 || task.Attempts != nil || box.Name != "box" || len(world.Probes) != 1 ||
 		world.Controls.Lowered["orphan"].Author != "ana" || len(world.Verdicts) != 0 {
 		t.Errorf("memory = %+v, want the task, its sandbox, its probe and the mode", world)

@@ -34,9 +34,9 @@ func TestRecordOfALargeFleet(t *testing.T) {
 	}
 	record(t, g, lease, fleet(true, reconcile.TaskRunning))
 	m := recalled(t, g)
-	if len(m.Tasks) != n || len(m.Sandboxes) != n || m.Tasks["t0"].Status != "seen last" {
+	if m.Tasks.Len() != n || m.Sandboxes.Len() != n || m.Tasks.Of("t0").Status != "seen last" {
 		t.Errorf("recalled %d tasks and %d sandboxes, the first task %q; want %d of each and the one that was seen last",
-			len(m.Tasks), len(m.Sandboxes), m.Tasks["t0"].Status, n)
+			m.Tasks.Len(), m.Sandboxes.Len(), m.Tasks.Of("t0").Status, n)
 	}
 	record(t, g, lease, fleet(false, reconcile.TaskCompleted))
 	measures, err := g.Measures(t.Context())
@@ -53,7 +53,7 @@ func TestRecordOfALargeFleet(t *testing.T) {
 	if err := g.Record(t.Context(), lease, refused); err == nil {
 		t.Error("a pass that never began was recorded")
 	}
-	if m := recalled(t, g); m.Tasks["t0"].Live {
+	if m := recalled(t, g); m.Tasks.Of("t0").Live {
 		t.Error("a record that was refused wrote a part of it")
 	}
 }

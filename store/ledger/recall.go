@@ -147,18 +147,16 @@ func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol
 // worldReadings are what was seen outside.
 func worldReadings(m *reconcile.Memory) []reading {
 	recent := pgx.StrictNamedArgs{"recent": m.Now.Add(-protocol.Recent)}
-	m.Tasks = map[string]reconcile.TaskSeen{}
-	m.Sandboxes = map[reconcile.Ref]reconcile.SandboxSeen{}
 	m.Probes = map[reconcile.Ref]reconcile.ProbeSeen{}
 	m.Templates = map[reconcile.Ref]reconcile.TemplateSeen{}
 	m.Sources = map[string]reconcile.SourceSeen{}
 	return []reading{
 		many("recall_tasks", recent, (*taskSeenRow).columns, func(t *taskSeenRow) error {
-			m.Tasks[t.ID] = t.seen()
+			m.Tasks.Put(t.ID, t.seen())
 			return nil
 		}),
 		many("recall_sandboxes", recent, (*sandboxRow).columns, func(s *sandboxRow) error {
-			m.Sandboxes[s.Ref] = s.SandboxSeen
+			m.Sandboxes.Put(s.Ref, s.SandboxSeen)
 			return s.recallProbes(m)
 		}),
 		each("recall_templates", nil, scanTemplate, func(t reconcile.TemplateSeen) {

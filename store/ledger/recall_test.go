@@ -60,8 +60,8 @@ func TestRecallCostsWhatIsAliveNotTheHistory(t *testing.T) {
 			t.Errorf("%s reads a whole table:\n%s", name, text)
 		}
 	}
-	if m := recalled(t, g); len(m.Tasks) != 2000 || len(m.Sandboxes) != 2000 || len(m.Probes) != 2000 {
-		t.Errorf("%d tasks, %d sandboxes, %d probes, want 2000 each", len(m.Tasks), len(m.Sandboxes), len(m.Probes))
+	if m := recalled(t, g); m.Tasks.Len() != 2000 || m.Sandboxes.Len() != 2000 || len(m.Probes) != 2000 {
+		t.Errorf("%d tasks, %d sandboxes, %d probes, want 2000 each", m.Tasks.Len(), m.Sandboxes.Len(), len(m.Probes))
 	}
 }
 

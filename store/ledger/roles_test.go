@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/storetest"
 )
 
 func TestRecallBeforeTheFirstMigrate(t *testing.T) {
@@ -21,7 +22,7 @@ func TestRecallBeforeTheFirstMigrate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewLedger(pool, Options{Installation: "test", Clock: atNoon})
 			want := reconcile.Memory{Now: ledgerNoon, Fresh: true}
-			if diff := cmp.Diff(want, recalled(t, g), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, recalled(t, g), cmpopts.EquateEmpty(), storetest.Remembers); diff != "" {
 				t.Errorf("memories differ (-want +got):\n%s", diff)
 			}
 			_, err := g.TakeLease(t.Context(), "one", time.Minute)

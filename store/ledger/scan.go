@@ -20,14 +20,17 @@ type taskSeenRow struct {
 }
 
 func (t *taskSeenRow) columns() []any {
-	return []any{&t.ID, &t.Status, (*string)(&t.State), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
+	return []any{&t.ID, word(&t.Status), word((*string)(&t.State)), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
 		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince),
 		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.attempts, at(&t.Recreated), at(&t.LateSign),
-		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap), &t.Tenant, &t.Named}
+		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap), word(&t.Tenant), &t.Named}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {
 	t.EntrySum, t.ErrorSum, t.MarkSum = uint64(t.entry), uint64(t.sum), uint64(t.mark)
+	if t.Named == t.Sandbox {
+		t.Named = t.Sandbox // one text for both, as for most
+	}
 	t.Attempts = orNil(column(t.attempts, func(i instant) time.Time { return time.Time(i) }))
 	return t.TaskSeen
 }
@@ -46,8 +49,8 @@ type sandboxRow struct {
 
 func (s *sandboxRow) columns() []any {
 	p := &s.probes
-	return []any{&s.Provider, &s.ID, &s.Name, &s.Task, &s.Template, (*string)(&s.State), &s.Raw, at(&s.CreatedAt),
-		at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
+	return []any{word(&s.Provider), &s.ID, &s.Name, &s.Task, word(&s.Template), word((*string)(&s.State)), word(&s.Raw),
+		at(&s.CreatedAt), at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
 		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.measurements, at(&s.WorkedAt),
 		&p.worker, at(&p.workerAt), at(&p.runEnded), &s.Region, &s.Size.CPU, &s.Size.GPU, &s.Size.MemoryGiB}
 }
@@ -208,6 +211,20 @@ func scanText(r pgx.Rows) (string, error) {
 	var s string
 	return s, r.Scan(&s)
 }
+
+// kept scans a text that is mostly the one of the row before: then it is that one, and no further copy of it.
+type kept string
+
+// ScanBytes is asked by pgx.
+func (k *kept) ScanBytes(v []byte) error {
+	if string(*k) != string(v) {
+		*k = kept(v)
+	}
+	return nil
+}
+
+// word lets a text be scanned as one that is [kept].
+func word(t *string) *kept { return (*kept)(t) }
 
 // instant scans a timestamptz into a [time.Time] in UTC, null into the zero time.
 type instant time.Time

@@ -48,7 +48,7 @@ func (g *tables) recall(now time.Time) reconcile.Memory {
 	for _, f := range g.openFindings() {
 		m.Findings[f.Key()] = f.Finding
 	}
-	for ref := range m.Sandboxes {
+	for ref := range m.Sandboxes.Keys() {
 		if sum, probed := g.sums[ref]; probed {
 			sum.Failures, sum.Measurements = slices.Clone(sum.Failures), slices.Clone(sum.Measurements)
 			m.Probes[ref] = sum
@@ -89,12 +89,11 @@ func (g *Ledger) Sources(context.Context) (map[string]reconcile.SourceSeen, erro
 
 // recentTasks are the live tasks, those that left recently, and those that a sandbox which
 // exists still names.
-func (g *worldTable) recentTasks(now time.Time) map[string]reconcile.TaskSeen {
+func (g *worldTable) recentTasks(now time.Time) (recent reconcile.Remembered[string, reconcile.TaskSeen]) {
 	named := g.named()
-	recent := map[string]reconcile.TaskSeen{}
 	for id, t := range g.tasks {
 		if t.Live || t.changedAt.After(now.Add(-protocol.Recent)) || named[id] {
-			recent[id] = t.TaskSeen
+			recent.Put(id, t.TaskSeen)
 		}
 	}
 	return recent
@@ -112,11 +111,10 @@ func (g *worldTable) named() map[string]bool {
 }
 
 // inventory are the sandboxes that exist, those gone recently, and those whose task lives.
-func (g *worldTable) inventory(now time.Time) map[reconcile.Ref]reconcile.SandboxSeen {
-	inventory := map[reconcile.Ref]reconcile.SandboxSeen{}
+func (g *worldTable) inventory(now time.Time) (inventory reconcile.Remembered[reconcile.Ref, reconcile.SandboxSeen]) {
 	for ref, s := range g.sandboxes {
 		if s.GoneAt.IsZero() || s.GoneAt.After(now.Add(-protocol.Recent)) || g.tasks[s.Task].Live {
-			inventory[ref] = s
+			inventory.Put(ref, s)
 		}
 	}
 	return inventory

@@ -263,11 +263,11 @@ var settlements = map[string]func(*bench){
 		})
 		b.settled("t", reconcile.OutcomeDone)
 		b.settled("t-x", reconcile.OutcomeAccepted)
-		b.equal("sandboxes", b.recall().Sandboxes[s.Ref], s)
+		b.equal("sandboxes", b.recall().Sandboxes.Of(s.Ref), s)
 		b.clock.move(time.Second)
 		b.settled("t-x", reconcile.OutcomeConfirmed)
 		s.State, s.GoneByUs = reconcile.SandboxEnded, true
 		s.StateSince, s.GoneAt = noon.Add(time.Second), noon.Add(time.Second)
-		b.equal("sandboxes", b.recall().Sandboxes[s.Ref], s)
+		b.equal("sandboxes", b.recall().Sandboxes.Of(s.Ref), s)
 	},
 }

@@ -20,8 +20,9 @@ var memories = map[string]func(*bench){
 		r := fullRecord()
 		b.pass(r)
 		m := b.recall()
-		b.equal("tasks", m.Tasks, map[string]reconcile.TaskSeen{"t-1": r.Tasks[0], "t-2": r.Tasks[1]})
-		b.equal("sandboxes", m.Sandboxes, map[reconcile.Ref]reconcile.SandboxSeen{ref("sb-1"): r.Sandboxes[0]})
+		b.equal("tasks", m.Tasks, reconcile.RememberedOf(map[string]reconcile.TaskSeen{"t-1": r.Tasks[0], "t-2": r.Tasks[1]}))
+		b.equal("sandboxes", m.Sandboxes, reconcile.RememberedOf(
+			map[reconcile.Ref]reconcile.SandboxSeen{ref("sb-1"): r.Sandboxes[0]}))
 		b.equal("findings", m.Findings, map[reconcile.FindingKey]reconcile.Finding{r.Findings[0].Key(): r.Findings[0]})
 		b.equal("sources", m.Sources, map[string]reconcile.SourceSeen{"listing:daytona": r.Sources[0]})
 		b.equal("templates", m.Templates, map[reconcile.Ref]reconcile.TemplateSeen{ref("dev-light"): r.Templates[0]})
@@ -40,9 +41,9 @@ var memories = map[string]func(*bench){
 		changed.Status, changed.ErrorSum, changed.StartedAt = "running", 7, time.Time{}
 		b.pass(reconcile.Record{Tasks: []reconcile.TaskSeen{changed}})
 		m := b.recall()
-		b.equal("tasks", m.Tasks, map[string]reconcile.TaskSeen{"t-1": changed, "t-2": r.Tasks[1]})
-		if !m.WatchSince.Equal(r.WatchSince) || len(m.Known) != 2 || len(m.Sandboxes) != 1 {
-			b.Errorf("watch since %s, rules %v, %d sandboxes: want them as before", m.WatchSince, m.Known, len(m.Sandboxes))
+		b.equal("tasks", m.Tasks, reconcile.RememberedOf(map[string]reconcile.TaskSeen{"t-1": changed, "t-2": r.Tasks[1]}))
+		if !m.WatchSince.Equal(r.WatchSince) || len(m.Known) != 2 || m.Sandboxes.Len() != 1 {
+			b.Errorf("watch since %s, rules %v, %d sandboxes: want them as before", m.WatchSince, m.Known, m.Sandboxes.Len())
 		}
 		b.equal("breakers", m.Controls.Breakers, map[string]reconcile.Breaker{})
 	},
@@ -55,7 +56,7 @@ var memories = map[string]func(*bench){
 		b.pass(reconcile.Record{Tasks: []reconcile.TaskSeen{
 			{ID: "t", Status: "old", Live: true}, {ID: "u", Live: true}, {ID: "t", Status: "new", Live: true},
 		}})
-		if got := b.recall().Tasks["t"].Status; got != "new" {
+		if got := b.recall().Tasks.Of("t").Status; got != "new" {
 			b.Errorf("status = %q, want new", got)
 		}
 	},
@@ -140,14 +141,14 @@ var memories = map[string]func(*bench){
 			Sandboxes: []reconcile.SandboxSeen{{Ref: ref("sb"), Task: "named"}, {Ref: ref("gone"), Task: "once", GoneAt: noon}},
 		})
 		b.clock.move(time.Hour - time.Microsecond)
-		if got := len(b.recall().Tasks); got != 4 {
+		if got := b.recall().Tasks.Len(); got != 4 {
 			b.Errorf("%d tasks within the hour, want 4", got)
 		}
 		b.clock.move(time.Microsecond)
 		tasks := b.recall().Tasks
-		_, named := tasks["named"]
-		_, live := tasks["live"]
-		if len(tasks) != 2 || !named || !live {
+		named := tasks.Has("named")
+		live := tasks.Has("live")
+		if tasks.Len() != 2 || !named || !live {
 			b.Errorf("tasks after the hour = %v, want named and live", tasks)
 		}
 	},
@@ -160,14 +161,14 @@ var memories = map[string]func(*bench){
 			},
 		})
 		b.clock.move(time.Hour - time.Microsecond)
-		if got := len(b.recall().Sandboxes); got != 4 {
+		if got := b.recall().Sandboxes.Len(); got != 4 {
 			b.Errorf("%d sandboxes within the hour, want 4", got)
 		}
 		b.clock.move(time.Microsecond)
 		seen := b.recall().Sandboxes
-		_, there := seen[ref("there")]
-		_, live := seen[ref("of-live")]
-		if len(seen) != 2 || !there || !live {
+		there := seen.Has(ref("there"))
+		live := seen.Has(ref("of-live"))
+		if seen.Len() != 2 || !there || !live {
 			b.Errorf("sandboxes after the hour = %v, want there and of-live", seen)
 		}
 	},
@@ -176,7 +177,7 @@ var memories = map[string]func(*bench){
 		b.pass(reconcile.Record{Sandboxes: []reconcile.SandboxSeen{s}, Actions: []reconcile.Action{orphan("a")}})
 		b.settled("a", reconcile.OutcomeConfirmed)
 		b.pass(reconcile.Record{Sandboxes: []reconcile.SandboxSeen{s}})
-		if got := b.recall().Sandboxes[s.Ref]; !got.GoneByUs {
+		if got := b.recall().Sandboxes.Of(s.Ref); !got.GoneByUs {
 			b.Errorf("sandbox = %+v, want gone by us", got)
 		}
 	},
@@ -189,8 +190,8 @@ var memories = map[string]func(*bench){
 				Evidence: []reconcile.Evidence{{Source: "daytona", At: noon, Fact: "\x00\xff"}},
 			}},
 		})
-		if m := b.recall(); len(m.Sandboxes) != 1 || len(m.Findings) != 1 {
-			b.Errorf("%d sandboxes, %d findings, want 1 and 1", len(m.Sandboxes), len(m.Findings))
+		if m := b.recall(); m.Sandboxes.Len() != 1 || len(m.Findings) != 1 {
+			b.Errorf("%d sandboxes, %d findings, want 1 and 1", m.Sandboxes.Len(), len(m.Findings))
 		}
 	},
 	"thousands of rows are one record": func(b *bench) {
@@ -202,8 +203,8 @@ var memories = map[string]func(*bench){
 		}
 		b.pass(r)
 		b.pass(r)
-		if m := b.recall(); len(m.Tasks) != 3000 || len(m.Sandboxes) != 3000 {
-			b.Errorf("%d tasks and %d sandboxes, want 3000 each", len(m.Tasks), len(m.Sandboxes))
+		if m := b.recall(); m.Tasks.Len() != 3000 || m.Sandboxes.Len() != 3000 {
+			b.Errorf("%d tasks and %d sandboxes, want 3000 each", m.Tasks.Len(), m.Sandboxes.Len())
 		}
 	},
 	"a memory is a copy": func(b *bench) {
@@ -213,7 +214,7 @@ var memories = map[string]func(*bench){
 			f.Evidence[0].Fact, f.HeldBy[0].Reason = "spoiled", "spoiled"
 		}
 		spoiled.Controls.Breakers["orphan"].Subjects[0] = "spoiled"
-		clear(spoiled.Tasks)
+		spoiled.Tasks.Put("t-1", reconcile.TaskSeen{Status: "spoiled"})
 		b.equal("memories", b.recall(), before)
 	},
 }

@@ -117,10 +117,21 @@ func (b *bench) refused(err, want error, said string) {
 	}
 }
 
+// Remembers compares what a memory remembers as the map that it is.
+var Remembers = cmp.Options{
+	cmp.Transformer("tasks", func(r reconcile.Remembered[string, reconcile.TaskSeen]) map[string]reconcile.TaskSeen {
+		return maps.Collect(r.All())
+	}),
+	cmp.Transformer("sandboxes",
+		func(r reconcile.Remembered[reconcile.Ref, reconcile.SandboxSeen]) map[reconcile.Ref]reconcile.SandboxSeen {
+			return maps.Collect(r.All())
+		}),
+}
+
 // equal compares by value; times by the instant, and no list with an empty one.
 func (b *bench) equal(what string, got, want any) {
 	b.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), Remembers); diff != "" {
 		b.Errorf("%s differ (-want +got):\n%s", what, diff)
 	}
 }

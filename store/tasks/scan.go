@@ -18,6 +18,7 @@ type taskRow struct {
 	outside bool
 	// id, status, state, sandbox, provider, template, session, worker, error, marks, tenant, trace
 	texts   [13]pgtype.Text
+	before  [13]string             // of the row before
 	moments [14]pgtype.Timestamptz // in the order of taskFields
 	timeout pgtype.Interval
 	numbers [3]pgtype.Int8 // attempts, max_attempts, sandboxes
@@ -105,9 +106,9 @@ func appendRedacted(out []reconcile.Task, task reconcile.Task, l lookup) []recon
 func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 	t := reconcile.Task{
 		Outside: r.outside,
-		ID:      r.texts[0].String, Version: r.version, Status: r.texts[1].String, AsOf: now,
-		Sandbox: r.texts[3].String, Provider: c.entries.of(r.texts[4].String), Template: r.texts[5].String,
-		Session: r.texts[6].String, Worker: r.texts[7].String, Error: r.texts[8].String,
+		ID:      r.texts[0].String, Version: r.version, Status: r.word(1), AsOf: now,
+		Sandbox: r.texts[3].String, Provider: c.entries.of(r.word(4)), Template: r.word(5),
+		Session: r.texts[6].String, Worker: r.word(7), Error: r.texts[8].String,
 		Attrs:     r.attributes(c.mapping.Attrs),
 		CreatedAt: taskTime(r.moments[0]), AssignedAt: taskTime(r.moments[1]), StartedAt: taskTime(r.moments[2]),
 		HeartbeatAt: taskTime(r.moments[3]), ActivityAt: taskTime(r.moments[4]), UpdatedAt: taskTime(r.moments[5]),
@@ -115,7 +116,7 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		StateSince: taskTime(r.moments[10]), EndedAt: taskTime(r.moments[11]),
 		DueAt: limitTime(r.moments[12]), SleepsAt: limitTime(r.moments[13]),
 		Mark: r.texts[9].String, AttemptMark: r.texts[10].String,
-		Tenant:    reconcile.TenantName(r.texts[11].String),
+		Tenant:    reconcile.TenantName(r.word(11)),
 		Trace:     reconcile.TraceID(r.texts[12].String),
 		Sandboxes: c.usual(r.numbers[2].Int64),
 		Attempts:  int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
@@ -130,6 +131,14 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		t.State, t.UpdatedAt = reconcile.TaskStopped, later(t.UpdatedAt, taskTime(deleted))
 	}
 	return t
+}
+
+// word is a text that is mostly the one of the row before: then it is that one, and no further copy of it.
+func (r *taskRow) word(i int) string {
+	if r.before[i] != r.texts[i].String {
+		r.before[i] = r.texts[i].String
+	}
+	return r.before[i]
 }
 
 // mostSandboxes is more than any task has at once.

@@ -90,6 +90,9 @@ func (t *Tasks) Live(ctx context.Context) (reconcile.Rows, error) {
 	return rows, err
 }
 
+// Expect says how many live tasks there are likely to be, before any were read.
+func (t *Tasks) Expect(n int) { t.size.CompareAndSwap(0, int64(n)) }
+
 // ByID reads rows by key whatever their status. A row that was asked for in another
 // spelling of its id (a uuid in upper case) comes back under that spelling too, so that
 // it never looks absent.

@@ -40,8 +40,8 @@ func (a Operator) endingOf(ctx context.Context, rule string, running bool) (*end
 // index finds out which tasks name which sandbox.
 func (e *ending) index() {
 	e.users = map[string][]string{}
-	for id := range e.m.Tasks {
-		if key := e.m.Tasks[id].Sandbox; key != "" {
+	for id := range e.m.Tasks.Keys() {
+		if key := e.m.Tasks.Of(id).Sandbox; key != "" {
 			e.users[key] = append(e.users[key], id)
 		}
 	}
@@ -52,7 +52,7 @@ func (e *ending) one(id string) error {
 	var boxes, of []reconcile.SandboxSeen
 	name, _ := reconcile.OfType(reconcile.SubjectSandbox, id)
 	task, _ := reconcile.OfType(reconcile.SubjectTask, id)
-	for _, b := range e.m.Sandboxes {
+	for _, b := range e.m.Sandboxes.All() {
 		switch {
 		case !b.GoneAt.IsZero():
 		case b.Ref.String() == name, b.ID == name, b.Name == name && name != "":
@@ -79,7 +79,7 @@ func (e *ending) one(id string) error {
 // all weighs all that exists, or all of one provider.
 func (e *ending) all(provider string) {
 	var boxes []reconcile.SandboxSeen
-	for _, b := range e.m.Sandboxes {
+	for _, b := range e.m.Sandboxes.All() {
 		if b.GoneAt.IsZero() && (provider == "" || b.Provider == provider) {
 			boxes = append(boxes, b)
 		}
@@ -126,7 +126,7 @@ func (e *ending) spares(b *reconcile.SandboxSeen) string {
 		return holds.String()
 	}
 	for _, id := range tasks {
-		t := e.m.Tasks[id]
+		t := e.m.Tasks.Of(id)
 		if !e.running && !t.State.Terminal() && t.State != reconcile.TaskPending {
 			return fmt.Sprintf("task %s is %s in it (include_running)", text.Clip(id, 60), text.Clip(t.Status, 60))
 		}
@@ -143,7 +143,7 @@ func (e *ending) spares(b *reconcile.SandboxSeen) string {
 func (e *ending) tasksOf(b *reconcile.SandboxSeen) []string {
 	ids := map[string]bool{}
 	for _, id := range slices.Concat([]string{b.Task}, e.users[b.ID], e.users[b.Name]) {
-		if _, known := e.m.Tasks[id]; known && id != "" {
+		if known := e.m.Tasks.Has(id); known && id != "" {
 			ids[id] = true
 		}
 	}

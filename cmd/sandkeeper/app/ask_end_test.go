@@ -16,13 +16,13 @@ func remembered() *reconcile.Memory {
 		return reconcile.SandboxSeen{Ref: reconcile.Ref{Provider: "daytona", ID: id}, Name: "name-" + id, Task: task,
 			State: reconcile.SandboxRunning}
 	}
-	m := &reconcile.Memory{Now: time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC), Sandboxes: map[reconcile.Ref]reconcile.SandboxSeen{},
-		Tasks: map[string]reconcile.TaskSeen{
+	m := &reconcile.Memory{Now: time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC),
+		Tasks: reconcile.RememberedOf(map[string]reconcile.TaskSeen{
 			"t-run":  {ID: "t-run", Status: "running", State: reconcile.TaskRunning, Live: true, Sandbox: "name-used"},
 			"t-done": {ID: "t-done", Status: "completed", State: reconcile.TaskCompleted},
-		}}
+		})}
 	for _, b := range []reconcile.SandboxSeen{box("used", ""), box("over", "t-done"), box("alone", "")} {
-		m.Sandboxes[b.Ref] = b
+		m.Sandboxes.Put(b.Ref, b)
 	}
 	return m
 }
@@ -37,9 +37,9 @@ func TestEndings(t *testing.T) {
 	alone := reconcile.Ref{Provider: "daytona", ID: "alone"}
 	change := func(of func(*reconcile.SandboxSeen)) func(*reconcile.Memory) {
 		return func(m *reconcile.Memory) {
-			b := m.Sandboxes[alone]
+			b := m.Sandboxes.Of(alone)
 			of(&b)
-			m.Sandboxes[alone] = b
+			m.Sandboxes.Put(alone, b)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -69,9 +69,9 @@ func TestEndings(t *testing.T) {
 		"on its way out":        {id: "alone", change: change(func(b *reconcile.SandboxSeen) { b.State = reconcile.SandboxDeleting })},
 		"of a provider unknown": {id: "alone", change: change(func(b *reconcile.SandboxSeen) { b.Provider = "old" }), left: "does not name its provider"},
 		"two of one name": {id: "name-alone", change: func(m *reconcile.Memory) {
-			b := m.Sandboxes[alone]
+			b := m.Sandboxes.Of(alone)
 			b.Provider = "e2b"
-			m.Sandboxes[b.Ref] = b
+			m.Sandboxes.Put(b.Ref, b)
 		}, refused: "several go by"},
 		"an untrusted listing": {id: "alone", change: func(m *reconcile.Memory) {
 			m.Sources = map[string]reconcile.SourceSeen{"listing:daytona": {Name: "listing:daytona"}}

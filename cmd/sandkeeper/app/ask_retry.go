@@ -123,7 +123,7 @@ func written(last *reconcile.Action) string {
 
 // alive says that the task lives again, where a pass has seen it come back to life since.
 func (r *retrying) alive(last *reconcile.Action) string {
-	if t, seen := r.m.Tasks[last.Task]; seen && !t.State.Terminal() && t.Since.After(last.ActedAt) {
+	if t, seen := r.m.Tasks.Get(last.Task); seen && !t.State.Terminal() && t.Since.After(last.ActedAt) {
 		return "it is alive again: " + text.Clip(t.Status, 60)
 	}
 	return ""

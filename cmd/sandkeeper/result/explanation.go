@@ -151,7 +151,7 @@ func (e *Explanation) fill(x *run.Explained) {
 	d := x.Decision
 	e.Subject, e.Kept, e.KeptBy, e.Sources = d.Subject.ID, d.Kept, d.KeptBy, SourcesOf(x.Sources)
 	if d.Subject.Task != nil {
-		e.Task = taskOf(d.Subject.Task, d.Subject.Seen)
+		e.Task = taskOf(d.Subject.Task, *d.Subject.Seen)
 	}
 	for _, b := range d.Subject.Boxes {
 		e.Sandboxes = append(e.Sandboxes, sandboxOf(b))

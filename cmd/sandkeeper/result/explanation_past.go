@@ -14,16 +14,9 @@ import (
 func (e *Explanation) past(x *run.Explained, h reconcile.History) {
 	for _, b := range h.Sandboxes {
 		e.Subject = reconcile.BoxSubject(b.Ref)
-		e.Sandboxes = append(e.Sandboxes, sandboxOf(reconcile.SeenSandbox{
-			Sandbox: reconcile.Sandbox{
-				Ref:       b.Ref,
-				Name:      b.Name,
-				State:     b.State,
-				Raw:       b.Raw,
-				Template:  b.Template,
-				CreatedAt: b.CreatedAt,
-			},
-			Seen: b, Known: true, Gone: !b.GoneAt.IsZero()}))
+		box := reconcile.RememberedBox(b)
+		box.State, box.Raw, box.CreatedAt, box.Gone = b.State, b.Raw, b.CreatedAt, !b.GoneAt.IsZero()
+		e.Sandboxes = append(e.Sandboxes, sandboxOf(box))
 		if e.Kept = whatBecame(b, x.Sources); slices.Contains(x.Foreign, b.Ref) {
 			e.Kept = fmt.Sprintf("sandbox %s is there, and is not proven ours any more: its labels or its name changed "+
 				"(see owns: of its provider entry)", b.Ref)

@@ -56,7 +56,7 @@ func momentsOf(x *run.Explained, h reconcile.History) []Moment {
 		}
 		for i := range x.Decision.Subject.Boxes {
 			b := &x.Decision.Subject.Boxes[i]
-			m.box(&b.Sandbox)
+			m.box(b.Sandbox)
 			if d := deathOf(x, b.Ref); d != nil {
 				m.add(d.At, b.Provider, "sandbox "+b.ID+" ended: "+reconcile.FirstOf(d.Reason, "no reason told")+", "+d.Record)
 			}

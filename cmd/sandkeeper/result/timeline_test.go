@@ -29,11 +29,12 @@ func TestMomentsOfThreeClocks(t *testing.T) {
 			inTasks, there := now.Add(c.tasks), now.Add(c.provider)
 			row := &reconcile.Task{ID: "t1", AsOf: inTasks, CreatedAt: inTasks.Add(-10 * time.Minute),
 				StartedAt: inTasks.Add(-6 * time.Minute), Events: reconcile.Events{Heartbeat: inTasks.Add(-2 * time.Minute)}}
-			box := reconcile.SeenSandbox{Here: true, Sandbox: reconcile.Sandbox{Ref: ref, AsOf: there,
-				CreatedAt: there.Add(-8 * time.Minute), LastActivityAt: there.Add(-3 * time.Minute)}}
+			box := reconcile.Box(&reconcile.Sandbox{Ref: ref, AsOf: there,
+				CreatedAt: there.Add(-8 * time.Minute), LastActivityAt: there.Add(-3 * time.Minute)})
+			box.Here = true
 			s := &reconcile.Snapshot{Kind: reconcile.Full, Lookups: map[reconcile.Ref]reconcile.Lookup{ref: {Gone: true,
 				Death: &reconcile.Death{At: there.Add(-90 * time.Second), AsOf: there, Reason: "oom", Record: "audit log"}}}}
-			x := &run.Explained{At: now, Judged: &decide.Judgement{View: view.New(s, &reconcile.Policy{})}, Decision: &decide.Decision{Subject: &reconcile.Subject{Task: row,
+			x := &run.Explained{At: now, Judged: &decide.Judgement{View: view.New(s, &reconcile.Policy{})}, Decision: &decide.Decision{Subject: &reconcile.Subject{Task: row, Seen: reconcile.NothingSeen,
 				Boxes: []reconcile.SeenSandbox{box}}}}
 			got := momentsOf(x, reconcile.History{Sandboxes: []reconcile.SandboxSeen{{Ref: ref, FirstSeen: now.Add(-7 * time.Minute),
 				GoneAt: now.Add(-time.Minute)}}})
