@@ -82,12 +82,11 @@ func (v assessor) disowned(look *reconcile.Lookup) bool {
 // nor any task's, and the row names another sandbox that was seen. A sandbox that only lost its labels is the one that
 // its row names, or one of which no row says anything.
 func (v assessor) refuted(ref reconcile.Ref, look *reconcile.Lookup) bool {
-	t, sb := v.Live[v.S.Memory.Sandboxes[ref].Task], &look.Sandbox
+	t, sb := v.Live[v.S.Memory.Sandboxes.Of(ref).Task], &look.Sandbox
 	if t == nil || sb.Task != "" || sb.CalledBy(t.Sandbox) || !v.disowned(look) {
 		return false
 	}
-	_, seen := v.S.Memory.Sandboxes[reconcile.Ref{Provider: ref.Provider, ID: t.Sandbox}]
-	return seen
+	return v.S.Memory.Sandboxes.Has(reconcile.Ref{Provider: ref.Provider, ID: t.Sandbox})
 }
 
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.

@@ -142,7 +142,7 @@ func (v assessor) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
 		}
 		b := s.Boxes[0]
 		if b.Here && b.Owned && b.State != reconcile.SandboxEnded && b.State != reconcile.SandboxDeleting &&
-			v.S.Memory.CanaryOf(&b.Sandbox) == nil {
+			v.S.Memory.CanaryOf(b.Sandbox) == nil {
 			out = append(out, b)
 		}
 	}
