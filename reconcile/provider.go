@@ -54,7 +54,6 @@ type Capabilities struct {
 	Checker    Checker
 	Deaths     Deaths
 	Planter    Planter
-	Ender      Ender
 
 	NoTerminate, NoProbe bool // these calls are refused
 	ListsEnding          bool // a listing shows also what is being ended, until it is gone
@@ -74,12 +73,6 @@ func CapabilitiesOf(p Provider) Capabilities {
 		return c.Capabilities()
 	}
 	return Capabilities{}
-}
-
-// Ender is a provider that can end a sandbox on the look of its caller, where [Provider]'s Terminate looks once more.
-type Ender interface {
-	// End ends the sandbox that a Get of a moment ago showed: what Terminate does when its own look shows the same.
-	End(ctx context.Context, seen Sandbox) (Termination, error)
 }
 
 // Named is a provider that can be asked for a sandbox by what rows hold where that is not its

@@ -61,8 +61,8 @@ func counted(what string) func(*reconcile.TrendSlot) float64 {
 	}
 }
 
-// listed are the sandboxes of each slot. Where one of the providers that were listed before is not known, the sum of the
-// others would look like a drop: there the line has a gap.
+// listed are the sandboxes of each slot. Where one of the providers that were listed before is not known, the sum of
+// the others would look like a drop: there the line has a gap.
 func (t *trend) listed(providers []string) []float64 {
 	of, known := counted(reconcile.CountOwned), map[string]bool{}
 	return t.slots(func(slot *reconcile.TrendSlot) float64 {

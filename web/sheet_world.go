@@ -51,7 +51,8 @@ func SandboxesPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.SandboxSe
 	p.Head = ui.Headline{Level: ui.Calm, Text: "Sandboxes", Below: "As their providers listed them at the last look."}
 	if names := unlisted(s.Sources); len(names) > 0 {
 		p.Head.Level = ui.Warn
-		p.Head.Below += " The listing of " + ui.Line(strings.Join(names, ", ")) + " is not trusted now: what stands here of it was seen before."
+		p.Head.Below += " The listing of " + ui.Line(strings.Join(names, ", ")) +
+			" is not trusted now: what stands here of it was seen before."
 	}
 	p.Filters = boxFilters(s, c)
 	g := &ui.Grid{Heads: []string{"sandbox", "state", "task", "template", "name", "seen for", "price"},

@@ -67,7 +67,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Quotas: p,
-		Checker: p, Deaths: p, Planter: p, Ender: p, ListsEnding: true}
+		Checker: p, Deaths: p, Planter: p, ListsEnding: true}
 }
 
 // New makes the adapter of an entry. It makes no call.

@@ -124,7 +124,7 @@ func (s Suite) Run(t *testing.T) {
 
 func (s Suite) promises(p reconcile.Provider) []promise {
 	can := reconcile.CapabilitiesOf(p)
-	return slices.Concat(s.ofListings(), s.ofLooks(can.Named != nil), s.ofEnds(can.Ender != nil), s.ofRests(),
+	return slices.Concat(s.ofListings(), s.ofLooks(can.Named != nil), s.ofEnds(), s.ofRests(),
 		s.ofProbes(can.Templates != nil), s.ofCalls())
 }
 
@@ -166,11 +166,10 @@ func (s Suite) ofLooks(names bool) []promise {
 }
 
 // ofEnds are the promises of an end.
-func (s Suite) ofEnds(seen bool) []promise {
+func (s Suite) ofEnds() []promise {
 	ends := !s.Can.ReadOnly
 	return []promise{
 		{"a terminate ends it, and get says when it is gone", ends, terminates},
-		{"an end on the look of the caller needs no other look", ends && seen, endsSeen},
 		{"a second terminate harms nothing", ends, terminatesTwice},
 		{"a terminate of what is gone is done", ends, terminatesGone},
 		{"a terminate of what changed hands does nothing", ends, terminatesChanged},

@@ -22,7 +22,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do: all that there is.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
-		Executions: p, Quotas: p, Checker: p, Deaths: p, Ender: p, ListsEnding: true, NamesLast: p.world.o.StableName}
+		Executions: p, Quotas: p, Checker: p, Deaths: p, ListsEnding: true, NamesLast: p.world.o.StableName}
 }
 
 // Provider is the world as an entry of the config sees it.
@@ -167,29 +167,14 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	case p.entry.Passed(expected, now):
 		return reconcile.TerminateChanged, nil
 	}
-	return p.end(ctx, expected.ID)
-}
-
-// End ends the sandbox that was got a moment ago.
-func (p *Provider) End(ctx context.Context, seen reconcile.Sandbox) (reconcile.Termination, error) {
-	switch {
-	case p.changed(seen, seen):
-		return reconcile.TerminateChanged, nil
-	case seen.State == reconcile.SandboxEnded:
-		return reconcile.TerminateGone, nil
-	}
-	return p.end(ctx, seen.ID)
-}
-
-func (p *Provider) end(ctx context.Context, id string) (reconcile.Termination, error) {
-	err := p.call(ctx, Call{Kind: Delete, ID: id}, func(f Fault) error {
+	err = p.call(ctx, Call{Kind: Delete, ID: expected.ID}, func(f Fault) error {
 		if f.Effect == NotDone {
 			return nil
 		}
-		_, err := p.world.Destroy(id)
+		_, err := p.world.Destroy(expected.ID)
 		return err
 	})
-	return p.termination(id, err)
+	return p.termination(expected.ID, err)
 }
 
 func (p *Provider) termination(id string, err error) (reconcile.Termination, error) {

@@ -7,7 +7,6 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -91,7 +90,7 @@ func Resume(p *reconcile.Policy, from, to time.Time, state []byte, rules ...stri
 	packed, err := gzip.NewReader(bytes.NewReader(state))
 	var s saved
 	if err == nil {
-		err = gob.NewDecoder(io.LimitReader(packed, mostSaved)).Decode(&s)
+		err = gob.NewDecoder(&capped{packed, mostSaved}).Decode(&s)
 	}
 	if err == nil {
 		err = r.take(&s)
@@ -100,6 +99,21 @@ func Resume(p *reconcile.Policy, from, to time.Time, state []byte, rules ...stri
 		return nil, fmt.Errorf("go on with the history: %w", err)
 	}
 	return r, nil
+}
+
+// A capped stream ends with an error where it is longer than what is saved may be.
+type capped struct {
+	of   *gzip.Reader
+	left int
+}
+
+func (c *capped) Read(to []byte) (int, error) {
+	if c.left <= 0 {
+		return 0, errors.New("it is longer than what is saved may be")
+	}
+	n, err := c.of.Read(to[:min(len(to), c.left)])
+	c.left -= n
+	return n, err
 }
 
 func (r *Replay) take(s *saved) error {

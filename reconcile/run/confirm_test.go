@@ -115,24 +115,17 @@ func TestConfirmsNothingByPagesThatLie(t *testing.T) {
 	})
 }
 
-// unlogged is a provider that can end what was just seen, and has no logs.
-type unlogged struct {
-	reconcile.Provider
-	ender reconcile.Ender
-}
+// unlogged is a provider that has no logs.
+type unlogged struct{ reconcile.Provider }
 
-func (u unlogged) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Ender: u.ender}
-}
-
-// The look that the ruling rests on is the only one before a delete, unless it took so long that it may not hold. The
-// first one is the pass's own: a listing may have lost the label that says whose the sandbox is.
-func TestOneLookBeforeADelete(t *testing.T) {
+// The ruling rests on one look, unless it took so long that it may not hold. Before it comes the pass's own, for a listing
+// may have lost the label that says whose the sandbox is, and after it the adapter's, right before the delete.
+func TestOneLookOfARuling(t *testing.T) {
 	for name, c := range map[string]struct {
 		slow time.Duration
 		want []simulated.Kind
 	}{
-		"quick": {0, []simulated.Kind{simulated.Get, simulated.Get, simulated.Delete}},
+		"quick": {0, []simulated.Kind{simulated.Get, simulated.Get, simulated.Get, simulated.Delete}},
 		"slow": {3 * time.Second, []simulated.Kind{simulated.Get, simulated.Get, simulated.Get, simulated.Get,
 			simulated.Delete}},
 	} {
@@ -140,7 +133,7 @@ func TestOneLookBeforeADelete(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := opened(t, "orphan")
 				k := s.whole()
-				k.Providers = map[string]reconcile.Provider{lab: unlogged{s.provider, s.provider}}
+				k.Providers = map[string]reconcile.Provider{lab: unlogged{s.provider}}
 				s.cloud.Inject(simulated.Fault{On: simulated.Get, ID: "sb-orphan", Delay: c.slow})
 				s.cloud.ResetCalls()
 				if _, err := k.Once(t.Context(), reconcile.Full, time.Second); err != nil {

@@ -114,7 +114,7 @@ func (r *gatherer) lookUp(ctx context.Context, a *reconcile.Action, f *gathered)
 // known.
 func (r *gatherer) gatherRecheck(ctx context.Context, a *reconcile.Action, f *gathered) bool {
 	seen, asked := f.seen(a), time.Now()
-	o, err := r.recheckSeen(ctx, a, seen)
+	o, err := r.recheck(ctx, a, seen)
 	if err != nil {
 		f.Unread = err.Error()
 		return false

@@ -16,13 +16,8 @@ var errUnknown = errors.New("not known now")
 
 // recheck looks once more at the action's subject, at the row and at each sandbox by its
 // key, and judges it again. It returns the subject as it is now and the finding, nil when
-// the verdict no longer holds, with why.
-func (r *looker) recheck(ctx context.Context, a *reconcile.Action) (*recheck, error) {
-	return r.recheckSeen(ctx, a, nil)
-}
-
-// recheckSeen does the same, but for the looks that were made a moment ago.
-func (r *looker) recheckSeen(ctx context.Context, a *reconcile.Action, seen map[reconcile.Ref]reconcile.Lookup,
+// the verdict no longer holds, with why. What was seen a moment ago is not looked at again.
+func (r *looker) recheck(ctx context.Context, a *reconcile.Action, seen map[reconcile.Ref]reconcile.Lookup,
 ) (*recheck, error) {
 	v := *r.view
 	s := *v.S

@@ -29,8 +29,8 @@ func TestChartsAreSound(t *testing.T) {
 		"lanes": {Lanes("Life", "of a task", []Lane{
 			{Name: "task", Clock: "its clock", Marks: []Mark{{noon, "a", "created", "created"}, {noon, "b", "again " + evil, "again"}}},
 			{Name: evil, Spans: []Span{{noon, noon.Add(time.Hour), "c", "running"}}},
-		}), []string{"2026-02-01 12:00:00 UTC", "2026-02-01 13:00:00 UTC", `width="710.0"`, ">created<", ">again<"}},
-		"one moment": {Lanes("Life", "", []Lane{{Marks: []Mark{{noon, "a", "x", ""}}}}), []string{`cx="525.0"`}},
+		}), []string{"2026-02-01 12:00:00 UTC", "2026-02-01 13:00:00 UTC", `width="675.0"`, ">created<", ">again<"}},
+		"one moment": {Lanes("Life", "", []Lane{{Marks: []Mark{{noon, "a", "x", ""}}}}), []string{`cx="542.5"`}},
 		"no moment":  {Lanes("Life", "", []Lane{{}}), []string{"</svg>"}},
 	} {
 		t.Run(name, func(t *testing.T) {
