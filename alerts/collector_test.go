@@ -107,6 +107,14 @@ func TestSeries(t *testing.T) {
 		`resumes_total{provider=""}`:                                                                 10,
 		`resumes_succeeded_total{provider=""}`:                                                       9,
 
+		`canary_limit_seconds{installation="prod"}`:                                         1200,
+		`canary_age_seconds{installation="prod"}`:                                           300,
+		`canary_caught_timestamp_seconds{installation="prod"}`:                              float64(at(-3520).Unix()),
+		`canary_stage_seconds{stage="detection"}`:                                           300,
+		`canary_stage_seconds{stage="judgement"}`:                                           60,
+		`canary_stage_seconds{stage="termination"}`:                                         10,
+		`canary_stage_seconds{stage="confirmation"}`:                                        10,
+		`canary_failed{installation="prod"}`:                                                0,
 		`hourly_budget_limit{installation="prod"}`:                                          200,
 		`hourly_budget_used{installation="prod"}`:                                           17,
 		`rule_mode{mode="enforce",rule="orphan"}`:                                           1,
@@ -368,7 +376,7 @@ func TestLedgerDown(t *testing.T) {
 	o := options()
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	text, found := scrape(t, Handler(&desk{says: full(), err: errors.New("connection refused")}, o))
-	want := []string{"build_info", "config_last_reload_timestamp_seconds", "config_reload_success", "hourly_budget_limit",
+	want := []string{"build_info", "canary_limit_seconds", "config_last_reload_timestamp_seconds", "config_reload_success", "hourly_budget_limit",
 		"ledger_up", "pass_interval_seconds", "rule_mode", "sandboxes_limit"}
 	if got := names(found); !slices.Equal(got, want) {
 		t.Errorf("series = %v, want %v", got, want)

@@ -71,6 +71,8 @@ func options() Options {
 				Tasks:     reconcile.TasksPolicy{Events: true},
 				Rules:     armed(),
 				Limits:    reconcile.Limits{PerHour: 200},
+				Canary: reconcile.CanaryPolicy{Provider: "daytona", Template: "light", Every: time.Hour, Within: 20 * time.Minute,
+					PerDay: 24},
 			}
 		},
 	}
@@ -97,6 +99,9 @@ func full() reconcile.Measures {
 		Held: []reconcile.HeldCount{{Rule: "orphan", By: "observe", Count: 2}},
 		Actions: []reconcile.ActionCount{{Rule: "orphan", Provider: "daytona", Step: "terminate", Outcome: "accepted", Count: 3},
 			{Rule: "emergency", Provider: "daytona", Step: "terminate", Outcome: "pending", Count: 7}},
+		Canaries: []reconcile.Canary{{ID: "2", Sandbox: "sb-2", PlantedAt: at(-300)},
+			{ID: "1", Sandbox: "sb-1", PlantedAt: at(-3900), FoundAt: at(-3600), JudgedAt: at(-3540), ActedAt: at(-3530),
+				GoneAt: at(-3520), GoneByUs: true}},
 		Overdue: 1, Notices: 3, Spent: 17, Bytes: 1 << 20, Stamped: at(-86400),
 		Leaking: []reconcile.Money{{Rule: "orphan", Provider: "daytona", Count: 2, USD: 0.16}, {Rule: "orphan", Provider: "free", Count: 1}},
 		Saved:   []reconcile.Money{{Rule: "orphan", Provider: "daytona", Count: 4, USD: 3.5}, {Rule: "orphan", Provider: "free", Count: 1}},

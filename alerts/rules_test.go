@@ -45,7 +45,7 @@ func TestMetricsAreGood(t *testing.T) {
 func TestLabelsAreFew(t *testing.T) {
 	bounded := []string{
 		"by", "call", "code", "goversion", "installation", "kind", "le", "level", "limiter", "mode", "outcome", "phase", "pool", "provider",
-		"quota", "receiver", "rule", "scope", "source", "state", "step", "template", "tenant", "version", "why",
+		"quota", "receiver", "rule", "scope", "source", "stage", "state", "step", "template", "tenant", "version", "why",
 	}
 	o := options()
 	o.Local = NewLocal()

@@ -680,18 +680,24 @@ type RuleList struct {
 
 // Sandbox A Sandbox is what the ledger remembers of one.
 type Sandbox struct {
+	CPU       *float32   `json:"cpu,omitempty"`
 	CreatedAt *time.Time `json:"created_at,omitempty"`
 	FirstSeen *time.Time `json:"first_seen,omitempty"`
 	GoneAt    *time.Time `json:"gone_at,omitempty"`
 
 	// GoneByUs It was confirmed gone after a termination of ours.
-	GoneByUs *bool   `json:"gone_by_us,omitempty"`
-	ID       string  `json:"id"`
-	Name     *string `json:"name,omitempty"`
-	Provider string  `json:"provider"`
+	GoneByUs  *bool    `json:"gone_by_us,omitempty"`
+	Gpu       *float32 `json:"gpu,omitempty"`
+	ID        string   `json:"id"`
+	MemoryGib *float32 `json:"memory_gib,omitempty"`
+	Name      *string  `json:"name,omitempty"`
+	Provider  string   `json:"provider"`
 
 	// ProviderState The provider's own word.
 	ProviderState *string `json:"provider_state,omitempty"`
+
+	// Region Where the provider runs it and how large it is, as far as it says.
+	Region *string `json:"region,omitempty"`
 
 	// State Absent when the provider's word for it is not known.
 	State      *string    `json:"state,omitempty"`

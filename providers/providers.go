@@ -92,6 +92,12 @@ func isOf(kind string) func(adapter) bool { return func(a adapter) bool { return
 // lacks tell, by kind, what of terminate and quarantine an entry's own keys leave out.
 var lacks = map[string]func(Entry) []string{"cloudflare": cloudflare.Lacks, "generic": generic.Lacks}
 
+// Plants reports whether a canary can be made at a provider of the kind, see [reconcile.Planter].
+func Plants(kind string) bool {
+	at := slices.IndexFunc(adapters, isOf(kind))
+	return at >= 0 && adapters[at].can.Plants
+}
+
 // Lacks are those of terminate and quarantine that the provider of an entry cannot do. Nothing is
 // opened for it, so that it can be asked wherever a config is read.
 func Lacks(e Entry) (out []string) {

@@ -20,3 +20,12 @@ type Curve struct {
 	Upper                   float64
 	Points                  []CurvePoint
 }
+
+// ReadProgress is how far a history has been read by runs that each have little time for it.
+type ReadProgress struct {
+	Key          string    // of what is asked of it
+	Since, Until time.Time // its span, by the task database's clock
+	After        string    // the task after which to go on
+	Tasks        int       // that were read
+	State        []byte    // what they came to so far
+}

@@ -55,6 +55,7 @@ type Memory struct {
 	FalsePositives map[string]Tally    // by rule: of its last 100 enforced verdicts since it was armed
 	RefutedBy      map[string][]string // by rule: whose those false positives are, once each; "" for nobody known
 	Armed          map[string]int64    // by rule: its verdicts up to this number were forgiven when it was armed last
+	Canaries       []Canary            // the newest that were planted, newest first
 	Known          map[string]bool     // rules that the ledger knew before this program's version; nil means all
 }
 
@@ -105,6 +106,8 @@ type SandboxSeen struct {
 	RanAt      time.Time // first seen running; zero when never
 	GoneAt     time.Time // zero while it exists
 	GoneByUs   bool      // confirmed gone after our terminate
+	Region     string    // as it was last said, as is Size
+	Size       Size
 }
 
 // SourceSeen is the trust in a source as the last pass left it. Sources are "tasks",

@@ -35,6 +35,7 @@ type Overview struct {
 	FalsePositives []Verdict        // those with a regret, newest first
 	Tallies        map[string]Tally // by rule, see [Memory.Regrets]
 	Scores         Scores           // of the last 24 hours
+	Canaries       []Canary         // the newest that were planted, newest first
 }
 
 // Scores are the numbers that are held against targets, over a window that ends now. A rate
@@ -124,6 +125,8 @@ type Measures struct {
 	Controls  Controls
 	Tallies   map[string]Tally // by rule, see [Memory.Regrets]
 	Notices   int              // still to be delivered
+
+	Canaries []Canary // the newest that were planted, newest first
 
 	Spent   int       // remedies begun in the rolling hour
 	Stamped time.Time // when the ledger got its installation; zero: not known

@@ -145,6 +145,7 @@ type Policy struct {
 	Providers    map[string]ProviderPolicy
 	Tasks        TasksPolicy
 	Proof        ProofPolicy
+	Canary       CanaryPolicy
 	Auto         map[string]bool // rules whose threshold is learned, see [Learned]; their own is the default until then
 	Learned      []Learned       // of a policy in force: what was learned and counts, see [Policy.WithLearned]
 }

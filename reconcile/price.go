@@ -19,6 +19,11 @@ func (s *Sandbox) Billed() Billed {
 	return Billed{Template: s.Template, Region: s.Region, Size: s.Size}
 }
 
+// Billed is what the price of a sandbox follows that the ledger knows.
+func (s *SandboxSeen) Billed() Billed {
+	return Billed{Template: s.Template, Region: s.Region, Size: s.Size}
+}
+
 // A Price is what the sandboxes of a template, in a region or of a size cost. What is not set is any.
 type Price struct {
 	Template, Region string
@@ -50,21 +55,6 @@ func (p ProviderPolicy) PriceOf(b Billed) float64 {
 		}
 	}
 	return p.PricePerHour
-}
-
-// PriceOfTemplate is what a sandbox costs an hour of which the template alone is known. It is not known where a price
-// also asks for its region or its size.
-func (p ProviderPolicy) PriceOfTemplate(template string) (usd float64, known bool) {
-	for _, one := range p.Prices {
-		switch {
-		case !one.templated(template):
-		case one.Region != "" || one.Size != Size{}:
-			return 0, false
-		default:
-			return one.PerHour, true
-		}
-	}
-	return p.PricePerHour, true
 }
 
 // PriceRange is the least and the most that a sandbox of the provider costs an hour.

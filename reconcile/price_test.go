@@ -30,18 +30,3 @@ func TestPriceOf(t *testing.T) {
 		}
 	}
 }
-
-// TestPriceOfTemplate: where more than the template matters, nothing is said of one whose size nobody knows.
-func TestPriceOfTemplate(t *testing.T) {
-	p := ProviderPolicy{PricePerHour: 0.05, Prices: []Price{
-		{Template: "light", PerHour: 0.01}, {Template: "gpu", Size: Size{GPU: 1}, PerHour: 2.5},
-	}}
-	for template, want := range map[string]struct {
-		usd   float64
-		known bool
-	}{"light": {0.01, true}, "gpu": {0, false}, "other": {0.05, true}} {
-		if usd, known := p.PriceOfTemplate(template); usd != want.usd || known != want.known {
-			t.Errorf("%s costs $%v (known: %t), want $%v, %t", template, usd, known, want.usd, want.known)
-		}
-	}
-}

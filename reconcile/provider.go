@@ -53,8 +53,11 @@ type Capabilities struct {
 	Quotas     Quotas
 	Checker    Checker
 	Deaths     Deaths
+	Planter    Planter
+	Ender      Ender
 
 	NoTerminate, NoProbe bool // these calls are refused
+	ListsEnding          bool // a listing shows also what is being ended, until it is gone
 	NamesLast            bool // a later sandbox of a name goes on with the work of the one before
 	ProbeIsActivity      bool // there is no way to probe that does not put the sandbox's idle time-out off
 }
@@ -71,6 +74,12 @@ func CapabilitiesOf(p Provider) Capabilities {
 		return c.Capabilities()
 	}
 	return Capabilities{}
+}
+
+// Ender is a provider that can end a sandbox on the look of its caller, where [Provider]'s Terminate looks once more.
+type Ender interface {
+	// End ends the sandbox that a Get of a moment ago showed: what Terminate does when its own look shows the same.
+	End(ctx context.Context, seen Sandbox) (Termination, error)
 }
 
 // Named is a provider that can be asked for a sandbox by what rows hold where that is not its
@@ -151,6 +160,14 @@ type Suspender interface {
 	Suspend(ctx context.Context, expected Sandbox) (Termination, error)
 	// Resume brings it back. [ErrNotFound] means that it is gone.
 	Resume(ctx context.Context, expected Sandbox) error
+}
+
+// Planter is a provider that can make a sandbox of ours that no task explains: a [Canary]. It is the only thing that
+// sandkeeper ever makes at a provider.
+type Planter interface {
+	// Plant makes a sandbox of the template with this name, that carries what makes it ours and [CanaryLabel], and
+	// returns its id. The provider is told to delete it by itself after some hours, where it can be.
+	Plant(ctx context.Context, template, name string) (string, error)
 }
 
 // Usage is a provider that can show what a sandbox uses right now.

@@ -68,6 +68,7 @@ type Sandbox struct {
 	NoContainer                          bool         // the platform's record says running, and nothing runs behind it
 	StableName                           bool         // its name goes on: a later sandbox of that name continues it
 	Excepted                             bool         // the config excepts it from what is ours, whatever else proves it
+	Canary                               bool         // its label says that sandkeeper made it to be found, see [Canary]
 	Spare                                bool         // of a warm pool, by the config: it names no task, and need not
 	Further                              []FurtherKey // values by which further tables may explain it
 	NotTerminable                        string       // why the provider cannot end it; "" when it can

@@ -141,7 +141,7 @@ func notesOf(s *model, unready error) []ui.Note {
 	if s.policy.Proof.Off() && len(s.policy.Rules) > 0 && !s.rules.onlyObserves() {
 		notes = append(notes, ui.Note{Level: ui.Set, Text: "Rules act unproven: the config says “proof: off”."})
 	}
-	return notes
+	return append(notes, canaryNotes(s)...)
 }
 
 // signed is who asked for something, and why.

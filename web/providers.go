@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
@@ -89,17 +91,27 @@ func priceCell(p reconcile.ProviderPolicy) ui.Cell {
 	return c
 }
 
-// priceOf is what a sandbox of the template costs: from and to where its region or its size matter, which the ledger
-// does not keep.
-func priceOf(p reconcile.ProviderPolicy, template string) ui.Cell {
-	usd, known := p.PriceOfTemplate(template)
-	switch {
-	case !known:
-		return priceCell(p)
-	case usd > 0:
-		return ui.Cell{Text: hourly(usd), Num: true}
+// priceOf is what a sandbox costs, by its template, region and size as its provider said them last.
+func priceOf(p reconcile.ProviderPolicy, b *reconcile.SandboxSeen) ui.Cell {
+	usd := p.PriceOf(b.Billed())
+	if usd <= 0 {
+		return ui.Cell{}
 	}
-	return ui.Cell{}
+	return ui.Cell{Text: hourly(usd), Num: true}
+}
+
+// sizeOf says how large a sandbox is.
+func sizeOf(s reconcile.Size) ui.Cell {
+	var parts []string
+	for _, one := range []struct {
+		many float64
+		unit string
+	}{{s.CPU, "CPU"}, {s.GPU, "GPU"}, {s.MemoryGiB, "GiB"}} {
+		if one.many > 0 {
+			parts = append(parts, strconv.FormatFloat(one.many, 'f', -1, 32)+" "+one.unit)
+		}
+	}
+	return ui.Cell{Text: strings.Join(parts, ", ")}
 }
 
 // hourly is what a sandbox costs an hour.

@@ -5,6 +5,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // SourcesPage is how far each source is trusted, and what rests on it.
@@ -33,6 +34,10 @@ func SourcesPage(a *Asked) templ.Component {
 	}
 	p.Blocks = []ui.Block{{Grid: &g}, {Title: "Providers", Grid: ptr(s.fleet.grid())}, {Title: "Templates",
 		Grid: templateGrid(s.Overview)}}
+	if g := canaryGrid(s); g != nil {
+		p.Blocks = append(p.Blocks, ui.Block{Title: "Canaries", Aside: "each must be gone within " +
+			text.Duration(s.policy.Canary.Within), Grid: g})
+	}
 	return ui.Paper(p)
 }
 

@@ -89,7 +89,8 @@ func (l *life) boxBlock(b *reconcile.SandboxSeen) ui.Block {
 		ui.PairOf("template", ui.Named(b.Template)),
 		ui.PairOf("created", clockCell(ui.Exactly(b.CreatedAt), "provider's clock")),
 		ui.PairOf("first seen", clockCell(ui.Ago(b.FirstSeen, l.Now), "sandkeeper's clock")),
-		ui.PairOf("last probe", l.lastProbe(b.Ref)), ui.PairOf("price", l.price(b)),
+		ui.PairOf("last probe", l.lastProbe(b.Ref)), ui.PairOf("region", ui.Named(b.Region)),
+		ui.PairOf("size", sizeOf(b.Size)), ui.PairOf("price", priceOf(l.policy.Providers[b.Provider], b)),
 	}}
 	return out
 }
@@ -108,16 +109,6 @@ func goneBy(b *reconcile.SandboxSeen) string {
 		return ", terminated by sandkeeper"
 	}
 	return ""
-}
-
-// price is that of the newest verdict on the sandbox, which knew its region and its size, else what its template says.
-func (l *life) price(b *reconcile.SandboxSeen) ui.Cell {
-	for i := range l.Verdicts {
-		if v := &l.Verdicts[i]; v.Provider == b.Provider && v.Sandbox == b.ID && v.PerHour > 0 {
-			return ui.Cell{Text: hourly(v.PerHour)}
-		}
-	}
-	return priceOf(l.policy.Providers[b.Provider], b.Template)
 }
 
 func clockCell(m ui.Moment, clock string) ui.Cell {

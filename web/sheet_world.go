@@ -88,7 +88,7 @@ func (s *model) boxRow(b *reconcile.SandboxSeen) ui.Row {
 	case b.State.Active():
 		state.Level = ui.Busy
 	}
-	price := priceOf(s.policy.Providers[b.Provider], b.Template)
+	price := priceOf(s.policy.Providers[b.Provider], b)
 	return ui.Row{Key: ui.Name("sandbox " + b.Ref.String()), Cells: []ui.Cell{
 		ui.SandboxCell(b.Provider, b.ID), state, ui.TaskCell(b.Task), ui.Named(b.Template), {ID: ui.Name(b.Name)}, age,
 		price,

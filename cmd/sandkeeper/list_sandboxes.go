@@ -51,6 +51,10 @@ type seenReport struct {
 	FirstSeen     *time.Time `json:"first_seen,omitempty"`
 	StateSince    *time.Time `json:"state_since,omitempty"`
 	GoneAt        *time.Time `json:"gone_at,omitempty"`
+	Region        string     `json:"region,omitempty"`
+	CPU           float64    `json:"cpu,omitempty"` // 0: not said
+	GPU           float64    `json:"gpu,omitempty"`
+	MemoryGiB     float64    `json:"memory_gib,omitempty"`
 }
 
 func listSandboxes(ctx context.Context, a *app.App, f *listFlags) (*listing, error) {
@@ -109,5 +113,6 @@ func seenOf(s *reconcile.SandboxSeen) seenReport {
 	}
 	return seenReport{Provider: s.Provider, Sandbox: s.ID, Name: s.Name, Task: s.Task, State: state, ProviderState: s.Raw,
 		Template: s.Template, CreatedAt: console.When(s.CreatedAt), FirstSeen: console.When(s.FirstSeen),
-		StateSince: console.When(s.StateSince), GoneAt: console.When(s.GoneAt)}
+		StateSince: console.When(s.StateSince), GoneAt: console.When(s.GoneAt),
+		Region: s.Region, CPU: s.Size.CPU, GPU: s.Size.GPU, MemoryGiB: s.Size.MemoryGiB}
 }

@@ -105,6 +105,9 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 	if err == nil && a.Config.Retention > 0 {
 		a.Purge(ctx, r.At)
 	}
+	if err == nil && f.kind() == reconcile.Full {
+		a.Plant(ctx) // the next runs must find it
+	}
 	verdict := verdictOf(r, err)
 	if f.outages && err == nil && verdict != nil { // a pass that was made, and what it lacks
 		complain(o.Err, verdict)

@@ -12,6 +12,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 func reportCommand(o *app.Options) *cobra.Command {
@@ -70,7 +71,27 @@ func reportRules(ctx context.Context, a *app.App, window time.Duration) (*result
 	policy := config.WithLearned(&controls)
 	out := result.RulesOf(now, window, found, policy, &controls)
 	addProofs(ctx, a, out, found)
-	return out, nil
+	return out, addCanaries(ctx, a, out)
+}
+
+// mostCanaries is how many canaries a report shows.
+const mostCanaries = 8
+
+// addCanaries says what became of the newest faults that were planted.
+func addCanaries(ctx context.Context, a *app.App, r *result.Rules) error {
+	p := a.Config.Policy().Canary
+	if !p.On() {
+		return nil
+	}
+	m, err := a.Ledger.Measures(ctx)
+	if err != nil {
+		return err
+	}
+	for i := range m.Canaries[:min(len(m.Canaries), mostCanaries)] {
+		c := &m.Canaries[i]
+		r.Canaries = append(r.Canaries, text.Time(c.PlantedAt)+" "+c.Line(m.Now, p.Within))
+	}
+	return nil
 }
 
 // addProofs says in the report of each rule that acts whether the platform's history proves it.

@@ -18,7 +18,7 @@ var sections = []section{
 	{"Start", []string{"README.md", "docs/getting-started.md", "docs/concepts.md", "docs/glossary.md",
 		"docs/faq.md", "docs/demo.md"}},
 	{"Set up", []string{"docs/configuration.md", "docs/configuration-reference.md", "docs/platforms.md",
-		"docs/providers.md", "docs/generic.md", "docs/backtest.md"}},
+		"docs/providers.md", "docs/generic.md", "docs/backtest.md", "docs/canary.md"}},
 	{"Deploy", []string{"deploy/README.md", "docs/upgrade.md", "SECURITY.md", "docs/performance.md",
 		"docs/scale.md"}},
 	{"Operate", []string{"docs/operating.md", "docs/http.md"}},

@@ -70,6 +70,8 @@ var Abilities = wire.Abilities{
 	Refuses: true, Busy: true,
 	Suspends: "pause: a checkpoint is kept, until the sandbox's paused time-out",
 	Exec:     true, Files: true, ProbeIsActivity: true, ProbeTwice: true, LeftoverExecs: wire.MostLeft,
+	Looks:          "get and listing: not told; a command in the sandbox is another",
+	Deaths:         "events: when, and why where the event says so; nothing of what is lost with its machine",
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
 }
 
@@ -93,7 +95,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do. Executing puts the idle time-out off: the vendor offers no way around.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Executions: p,
-		Checker: p, ProbeIsActivity: true}
+		Checker: p, Deaths: p, ProbeIsActivity: true}
 }
 
 // New makes the adapter of an entry. It makes no call.

@@ -193,6 +193,7 @@ func earliest(now time.Time, known ...time.Time) time.Time {
 
 // An event is one moment of a sandbox's life.
 type event struct {
+	Of        string         `json:"sandboxId"`
 	Type      string         `json:"type"`
 	Event     map[string]any `json:"event"`
 	CreatedAt wire.Stamp     `json:"createdAt"`

@@ -25,6 +25,7 @@ type box struct {
 	Org       *named     `json:"org"`
 	Project   *named     `json:"project"`
 	Output    string     `json:"stdoutStreamUrl"`
+	ExitCode  *int       `json:"exitCode"` // of what is over
 	Timeout   struct {
 		Idle      string `json:"idle"`
 		Execution string `json:"execution"`

@@ -80,12 +80,13 @@ var Keys = entry.Keys{
 var Abilities = wire.Abilities{
 	Labels: true, Template: true, PageSize: pageSize, States: states, Refuses: true, StaysOnRecord: true,
 	Exec: true, Files: true,
+	Looks: "the control plane's instances and the object's own state: two stores, which are seen to disagree",
 }
 
 // WorkerAlone is what it can do with nothing but a Worker.
 var WorkerAlone = func() wire.Abilities {
 	a := Abilities
-	a.StaysOnRecord = false
+	a.StaysOnRecord, a.Looks = false, "the registry and the object's own state"
 	return a
 }()
 

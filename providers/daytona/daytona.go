@@ -48,8 +48,9 @@ var Abilities = wire.Abilities{
 	Exec: true, Files: true, DataPlane: true,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
 		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
-	TemplateExpires: true,
-	Deaths:          "audit log: who asked and why, some seconds late",
+	TemplateExpires: true, Plants: true,
+	Looks:  "get (database) and listing (search index), by the server's source v0.190; the sandbox's toolbox",
+	Deaths: "audit log: who asked and why, some seconds late",
 }
 
 // A Provider is one Daytona organization, seen with one key. It is safe for concurrent
@@ -66,7 +67,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Quotas: p,
-		Checker: p, Deaths: p}
+		Checker: p, Deaths: p, Planter: p, Ender: p, ListsEnding: true}
 }
 
 // New makes the adapter of an entry. It makes no call.

@@ -43,6 +43,11 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	return p.base.Terminate(ctx, expected, p.look, p.end)
 }
 
+// End deletes the sandbox that was got a moment ago.
+func (p *Provider) End(ctx context.Context, seen reconcile.Sandbox) (reconcile.Termination, error) {
+	return p.base.End(ctx, seen, p.end)
+}
+
 // end asks for the delete. Of one that is being deleted already it asks once, and "busy" is no
 // news of it.
 func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {

@@ -64,6 +64,7 @@ var Abilities = wire.Abilities{
 	Suspends: "pause: its memory, its disk and its processes are kept, and so is what they take",
 	Exec:     true, Files: true, LeftoverExecs: 2, // one of each half
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
+	Looks:          "inspect and listing are the engine's memory, by its source; an exec asks the runtime",
 	Deaths:         "the container's state, then the engine's last events: exit code, out of memory",
 }
 

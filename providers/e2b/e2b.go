@@ -67,6 +67,7 @@ var Abilities = wire.Abilities{
 	Exec:     true, Files: true, DataPlane: true,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateBuilding,
 		reconcile.TemplateFailed, reconcile.TemplateMissing}, TemplateHidden: true,
+	Looks:  "get and listing are one store (Redis), by the source of infra; the sandbox's envd is another",
 	Deaths: "lifecycle events: why; nothing of a crash, nor of what was paused",
 }
 

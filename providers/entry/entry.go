@@ -127,6 +127,7 @@ func (e Entry) Mark(s *reconcile.Sandbox, further ...string) {
 		s.Task, s.Unsigned = e.Link.task(s.Labels[e.Link.TaskLabel])
 	}
 	s.Spare = s.Task == "" && s.Unsigned == "" && e.Owns.Spares.Holds(s.Name, s.Labels, templates...)
+	_, s.Canary = s.Labels[reconcile.CanaryLabel]
 	if said := s.Labels[e.Link.TenantLabel]; e.Link.TenantLabel != "" && said != "" {
 		s.Tenant = reconcile.TenantName(said)
 	}
@@ -168,6 +169,14 @@ func (e Entry) LabelsOf(task string) map[string]string {
 	out := map[string]string{}
 	maps.Copy(out, e.Owns.Labels)
 	out[e.Link.TaskLabel] = e.Link.Value(task)
+	return out
+}
+
+// CanaryLabels are the labels of a sandbox of ours that no task explains.
+func (e Entry) CanaryLabels(name string) map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, e.Owns.Labels)
+	out[reconcile.CanaryLabel] = name
 	return out
 }
 

@@ -68,6 +68,7 @@ var Abilities = wire.Abilities{
 	CompareAndDelete: true, Refuses: true, Busy: true,
 	Exec: true, Files: true, LeftoverExecs: wire.MostLeft,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateFailed},
+	Looks:          "get and listing are one object (etcd), by the API's design; an exec asks the node",
 	Deaths:         "the status of the object while it is there: reason and exit code of a Pod", Forgets: true,
 }
 

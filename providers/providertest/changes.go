@@ -58,6 +58,31 @@ func terminates(l *lab) {
 	l.gone(s.ID)
 }
 
+// endsSeen: one that was got a moment ago is ended by one call, and one that the entry excepts by none.
+func endsSeen(l *lab) {
+	ender := reconcile.CapabilitiesOf(l.Provider).Ender
+	s := l.put("t1", simulated.Sandbox{})
+	seen := l.get(s.ID)
+	l.World.ResetCalls()
+	excepted := seen
+	excepted.Excepted = true
+	if how, err := ender.End(l.t.Context(), excepted); err != nil || how != reconcile.TerminateChanged {
+		l.t.Errorf("End of what is excepted = %s, %v; want changed", how, err)
+	}
+	l.untouched("an end of what is excepted")
+	if how, err := ender.End(l.t.Context(), seen); err != nil || how != l.ends() {
+		l.t.Errorf("End = %s, %v; want %s", how, err, l.ends())
+	}
+	if calls := l.World.Calls(); len(calls) != 1 || calls[0].Kind != simulated.Delete {
+		l.t.Errorf("End made %v, want one delete", calls)
+	}
+	l.Clock.Advance(11 * time.Second)
+	l.gone(s.ID)
+	if how, err := ender.End(l.t.Context(), seen); err != nil || how != reconcile.TerminateGone {
+		l.t.Errorf("End of what went meanwhile = %s, %v; want gone", how, err)
+	}
+}
+
 func terminatesTwice(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
 	expected := l.get(s.ID)

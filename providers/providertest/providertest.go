@@ -124,7 +124,7 @@ func (s Suite) Run(t *testing.T) {
 
 func (s Suite) promises(p reconcile.Provider) []promise {
 	can := reconcile.CapabilitiesOf(p)
-	return slices.Concat(s.ofListings(), s.ofLooks(can.Named != nil), s.ofEnds(), s.ofRests(),
+	return slices.Concat(s.ofListings(), s.ofLooks(can.Named != nil), s.ofEnds(can.Ender != nil), s.ofRests(),
 		s.ofProbes(can.Templates != nil), s.ofCalls())
 }
 
@@ -166,10 +166,11 @@ func (s Suite) ofLooks(names bool) []promise {
 }
 
 // ofEnds are the promises of an end.
-func (s Suite) ofEnds() []promise {
+func (s Suite) ofEnds(seen bool) []promise {
 	ends := !s.Can.ReadOnly
 	return []promise{
 		{"a terminate ends it, and get says when it is gone", ends, terminates},
+		{"an end on the look of the caller needs no other look", ends && seen, endsSeen},
 		{"a second terminate harms nothing", ends, terminatesTwice},
 		{"a terminate of what is gone is done", ends, terminatesGone},
 		{"a terminate of what changed hands does nothing", ends, terminatesChanged},
@@ -221,6 +222,9 @@ func (s Suite) ofCalls() []promise {
 		{"a provider that asks to wait is not asked again", !s.Direct, throttled},
 		{"a revoked key is not sent again and again", !s.Direct, revoked},
 		{"a large answer is not read to its end", !s.Direct, floods},
+		{"a canary is ours, no task's, and goes as any other", s.Can.Plants, plants},
+		{"a canary that the provider refuses is none", s.Can.Plants, plantRefused},
+		{"a canary without an answer is not made twice", s.Can.Plants, plantLost},
 		{"an end that is on record is told, and only that", s.Can.Deaths != "", deaths},
 		{"a record that cannot be read is no record, and no end", s.Can.Deaths != "" && !s.Direct, deathsUnread},
 		{"logs, usage, quotas and check", true, extras},

@@ -22,7 +22,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do: all that there is.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
-		Executions: p, Quotas: p, Checker: p, Deaths: p, NamesLast: p.world.o.StableName}
+		Executions: p, Quotas: p, Checker: p, Deaths: p, Ender: p, ListsEnding: true, NamesLast: p.world.o.StableName}
 }
 
 // Provider is the world as an entry of the config sees it.
@@ -77,7 +77,7 @@ func (p *Provider) page(q Query, f Fault) ([]reconcile.Sandbox, string) {
 func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
 	s := reconcile.Sandbox{
 		Ref: reconcile.Ref{ID: b.ID}, Name: b.FormerName(), Raw: b.Raw, State: b.State, Template: b.Template,
-		Region: b.Region, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+		Region: b.Region, Size: b.Size, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 		LastActivityAt: b.LastActivityAt, ExpiresAt: b.ExpiresAt, AsOf: p.world.Now(), Error: b.Error,
 		NoContainer: b.NoContainer, StableName: p.world.o.StableName,
 	}
@@ -167,14 +167,29 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	case p.entry.Passed(expected, now):
 		return reconcile.TerminateChanged, nil
 	}
-	err = p.call(ctx, Call{Kind: Delete, ID: expected.ID}, func(f Fault) error {
+	return p.end(ctx, expected.ID)
+}
+
+// End ends the sandbox that was got a moment ago.
+func (p *Provider) End(ctx context.Context, seen reconcile.Sandbox) (reconcile.Termination, error) {
+	switch {
+	case p.changed(seen, seen):
+		return reconcile.TerminateChanged, nil
+	case seen.State == reconcile.SandboxEnded:
+		return reconcile.TerminateGone, nil
+	}
+	return p.end(ctx, seen.ID)
+}
+
+func (p *Provider) end(ctx context.Context, id string) (reconcile.Termination, error) {
+	err := p.call(ctx, Call{Kind: Delete, ID: id}, func(f Fault) error {
 		if f.Effect == NotDone {
 			return nil
 		}
-		_, err := p.world.Destroy(expected.ID)
+		_, err := p.world.Destroy(id)
 		return err
 	})
-	return p.termination(expected.ID, err)
+	return p.termination(id, err)
 }
 
 func (p *Provider) termination(id string, err error) (reconcile.Termination, error) {

@@ -17,6 +17,7 @@ type Sandbox struct {
 	Gone     bool
 
 	Template, Region string
+	Size             reconcile.Size
 	Labels           map[string]string // replaced as a whole, never changed in place
 	Error            string
 

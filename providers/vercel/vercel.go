@@ -58,6 +58,7 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateFailed,
 		reconcile.TemplateMissing},
 	TemplateExpires: true,
+	Looks:           "not told whether the lists of records and of sessions are two stores",
 	Deaths:          "the session's record: when, and whether somebody asked",
 }
 

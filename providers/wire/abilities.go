@@ -44,8 +44,13 @@ type Abilities struct {
 
 	// What it has on record of an end.
 
+	Looks   string // which of its looks are independent of each other, and by whose word; "" when nothing is known
 	Deaths  string // which record that is, and what it lacks; "" when there is none
 	Forgets bool   // nothing is on record of what is not found any more
+
+	// What it makes.
+
+	Plants bool // a sandbox to be found, see [reconcile.Planter]
 
 	// What of templates.
 

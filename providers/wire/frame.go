@@ -98,12 +98,34 @@ func (f *Base) changed(expected, now reconcile.Sandbox) bool {
 
 // Terminate looks first and calls end only for what is still the sandbox expected and not
 // at its end. One that is being deleted is asked for again only when it was expected so.
-func (f *Base) Terminate(ctx context.Context, expected reconcile.Sandbox, look Look,
-	end func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error),
+func (f *Base) Terminate(ctx context.Context, expected reconcile.Sandbox, look Look, end EndSeen,
 ) (reconcile.Termination, error) {
 	now, how, err := f.Before(ctx, expected, look)
+	if how == "" && err == nil {
+		how, err = f.endSeen(ctx, expected, now, end)
+	}
+	return how, f.Wrap("terminate sandbox", expected.ID, err)
+}
+
+// End does the same on the caller's own look of a moment ago.
+func (f *Base) End(ctx context.Context, seen reconcile.Sandbox, end EndSeen) (reconcile.Termination, error) {
+	if err := CheckID(seen.ID); err != nil {
+		return "", f.Wrap("terminate sandbox", seen.ID, err)
+	}
+	if f.changed(seen, seen) {
+		return reconcile.TerminateChanged, nil
+	}
+	how, err := f.endSeen(ctx, seen, seen, end)
+	return how, f.Wrap("terminate sandbox", seen.ID, err)
+}
+
+// EndSeen asks the provider to end a sandbox that was looked at right before.
+type EndSeen func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error)
+
+func (f *Base) endSeen(ctx context.Context, expected, now reconcile.Sandbox, end EndSeen) (
+	how reconcile.Termination, err error,
+) {
 	switch {
-	case how != "" || err != nil:
 	case now.State == reconcile.SandboxEnded:
 		how = reconcile.TerminateGone
 	case now.State == reconcile.SandboxDeleting && expected.State != reconcile.SandboxDeleting:
@@ -113,7 +135,7 @@ func (f *Base) Terminate(ctx context.Context, expected reconcile.Sandbox, look L
 	default:
 		how, err = end(ctx, now)
 	}
-	return how, f.Wrap("terminate sandbox", expected.ID, err)
+	return how, err
 }
 
 // Turns are an adapter's ways to suspend a sandbox and to bring it back.

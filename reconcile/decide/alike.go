@@ -19,14 +19,14 @@ const mostTraits = 4
 
 // alike says, by provider, what sandboxes that nothing explains have in common and no other one has: gateways,
 // builders, spares and other environments show by it that a word is missing in the config, and not a task.
-func alike(subs []reconcile.Subject) map[string]string {
+func alike(v *view.View, subs []reconcile.Subject) map[string]string {
 	loose, others := map[string][]*reconcile.Sandbox{}, map[string][]*reconcile.Sandbox{}
 	for i := range subs {
 		s := &subs[i]
 		for j := range s.Boxes {
 			b := &s.Boxes[j]
 			switch {
-			case !b.Here || !b.Owned || !b.State.Exists():
+			case !b.Here || !b.Owned || !b.State.Exists() || isCanary(v, s):
 			case s.Task == nil && s.LinkState != reconcile.LinkExplained && s.LinkState != reconcile.LinkUnread:
 				loose[b.Provider] = append(loose[b.Provider], b.Sandbox)
 			default:

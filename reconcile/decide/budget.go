@@ -13,11 +13,15 @@ import (
 // open for the subjects that they list until a person releases these or they are healthy.
 // A pass that cannot judge them, or in which something else holds them, closes nothing.
 func breakers(v *view.View, drafts []*draft, j *Judgement, out *Plan) {
-	due := map[string][]*draft{}
+	due, planted := map[string][]*draft{}, []*draft{}
 	for name := range v.S.Memory.Controls.Breakers {
 		due[name] = nil
 	}
 	for _, r := range drafts {
+		if isCanary(v, r.subject) {
+			planted = append(planted, r)
+			continue // it opens no breaker, and keeps none open
+		}
 		breaker := reconcile.SubjectOf(reconcile.SubjectBreaker, r.finding.Rule)
 		if len(r.holds) == 0 && !r.rowOnly && !v.ReleasedSubject(breaker, r.finding.Subject) {
 			due[r.finding.Rule] = append(due[r.finding.Rule], r)
@@ -30,6 +34,17 @@ func breakers(v *view.View, drafts []*draft, j *Judgement, out *Plan) {
 		//guard:breaker-stays live
 		if over(len(due[name])) || len(listed) > 0 {
 			out.Breakers[name] = trip(v, name, listed, byTenant(v, listed, due[name], over), j.Fleet)
+		}
+	}
+	holdPlanted(planted, out.Breakers)
+}
+
+// holdPlanted holds a canary by the breaker that its rule is held by.
+func holdPlanted(planted []*draft, open map[string]reconcile.Breaker) {
+	for _, r := range planted {
+		if b, is := open[r.finding.Rule]; is {
+			r.holds = append(r.holds, reconcile.Held{Kind: reconcile.HeldBreaker, Reason: fmt.Sprintf(
+				"%d due; release with: sandkeeper release %s --hash %s", len(b.Subjects), b.Rule, b.Hash)})
 		}
 	}
 }

@@ -328,6 +328,7 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 	changeState(v, &seen, b)
 	rememberWork(v, &seen, s, b)
 	seen.Name, seen.Template = b.Name, b.Template
+	rememberSize(&seen, b)
 	seen.GoneAt = time.Time{}
 	if v.S.Lookups[b.Ref].Gone {
 		seen.GoneAt = b.Seen.GoneAt // a listing of long ago does not bring it back
@@ -347,6 +348,17 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 		seen.Task = ""
 	}
 	return seen, !b.Known || seen != *b.Seen
+}
+
+// rememberSize keeps what the price follows. An answer that does not say it takes nothing back: a provider may list
+// less than it tells of one alone.
+func rememberSize(seen *reconcile.SandboxSeen, b *reconcile.SeenSandbox) {
+	if b.Region != "" {
+		seen.Region = b.Region
+	}
+	if b.Size != (reconcile.Size{}) {
+		seen.Size = b.Size
+	}
 }
 
 func changeState(v *view.View, seen *reconcile.SandboxSeen, b *reconcile.SeenSandbox) {

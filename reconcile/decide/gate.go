@@ -8,7 +8,7 @@ import (
 // unproven is what holds an enforced rule that has not shown on this platform that it is right often enough. A rule
 // that only looks is held by that already.
 func unproven(v *view.View, c *reconcile.Controls, rule string, s *reconcile.Subject) reconcile.HeldBy {
-	if v.P.Proof.Off() || v.P.Rules[rule].Mode != reconcile.Enforce {
+	if v.P.Proof.Off() || v.P.Rules[rule].Mode != reconcile.Enforce || rule == reconcile.CanaryRule && isCanary(v, s) {
 		return nil
 	}
 	if now := v.P.Standing(c, v.Now, rule, reconcile.ProofClasses(s)...); !now.Proven() {

@@ -17,7 +17,7 @@ func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
 	v := view.New(s, p)
 	subs := v.Assess(v.Subjects)
 	j := &Judgement{Counts: counts(v, subs), Fleet: v.Fleet(), View: v}
-	v.Alike, v.Strangers = alike(subs), strangers(v, subs)
+	v.Alike, v.Strangers = alike(v, subs), strangers(v, subs)
 	j.Decisions = make([]Decision, len(subs))
 	for i := range subs {
 		j.Decisions[i] = Decide(v, &subs[i])
@@ -47,8 +47,8 @@ func Decide(v *view.View, s *reconcile.Subject) Decision {
 	for i := range v.Rules {
 		r := v.Rules[i].Rule
 		find := rules.Finds[r.Name]
-		if find == nil {
-			continue // it is about the whole fleet
+		if find == nil || isCanary(v, s) && r.Name != reconcile.CanaryRule {
+			continue // it is about the whole fleet, or not about what we made to be found
 		}
 		out := find(v, s)
 		d.Look = d.Look || out.NeedsLookup

@@ -57,6 +57,22 @@ func TestListingTrust(t *testing.T) {
 				"box daytona/n{1..4} running; look daytona/s1 running", "", ""},
 		"it was relabelled by its owner": {
 			"knew box daytona/s1 running; look daytona/s1 running owned=no", "listing:daytona", "lost 1 of 1"},
+		"it was shown as a task's whose row names another one": {
+			"provider daytona id=yes; task t1 running sandbox=s2; knew box daytona/s1 running task=t1; " +
+				"knew box daytona/s2 running task=t1 gone=5m; look daytona/s1 running owned=no", "", ""},
+		"the same, and it shows that it is ours": {
+			"provider daytona id=yes; task t1 running sandbox=s2; knew box daytona/s1 running task=t1; " +
+				"knew box daytona/s2 running task=t1 gone=5m; look daytona/s1 running", "listing:daytona", "lost 1 of 1"},
+		"it was shown as a task's whose row names it": {
+			"provider daytona id=yes; task t1 running sandbox=s1; knew box daytona/s1 running task=t1; " +
+				"look daytona/s1 running owned=no key=s1", "listing:daytona", "lost 1 of 1"},
+		"it was shown as a task's whose row names one that nobody saw": {
+			"provider daytona id=yes; task t1 running sandbox=s2; knew box daytona/s1 running task=t1; " +
+				"look daytona/s1 running owned=no", "listing:daytona", "lost 1 of 1"},
+		"it was shown as a task's whose row names another one, and it shows a task": {
+			"provider daytona id=yes; task t1 running sandbox=s2; knew box daytona/s1 running task=t1; " +
+				"knew box daytona/s2 running task=t1 gone=5m; look daytona/s1 running owned=no task=t9", "listing:daytona",
+			"lost 1 of 1"},
 		"it was relabelled by its owner, and another one came since": {
 			"source listing:daytona untrusted since=5m; knew box daytona/s1 running; look daytona/s1 running owned=no; " +
 				"knew box daytona/n1 running first=4m; box daytona/n1 running", "", ""},

@@ -13,7 +13,7 @@ import (
 func verdicts(v *view.View, drafts []*draft) []reconcile.Verdict {
 	var out []reconcile.Verdict
 	for _, r := range drafts {
-		if findingRules(r.finding) && news(v, r) {
+		if findingRules(r.finding) && news(v, r) && !isCanary(v, r.subject) {
 			out = append(out, verdict(v, r))
 		}
 	}

@@ -87,6 +87,8 @@ func unlisted(listed *reconcile.SeenSandbox, looked reconcile.Sandbox) string {
 // labels and no link may be a gateway, a builder or a spare, and what rests keeps its user's files.
 func onlyReported(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) string {
 	switch {
+	case v.S.Memory.CanaryOf(b.Sandbox) != nil:
+		return "" // sandkeeper made it, and nobody works in it
 	//guard:orphan-linkless harm
 	case s.LinkState == reconcile.LinkUnnamed && !v.P.Providers[b.Provider].LinkRequired:
 		return "reported only: it has no link at all (link: {required: true} where each must have one)"

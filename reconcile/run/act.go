@@ -14,7 +14,7 @@ import (
 )
 
 // actors is how many remedies are carried out at once.
-const actors = 8
+const actors = 16
 
 // act works off the open actions of the ledger, those of this pass and those that a
 // killed process left: each remedy in its order, remedies side by side. What one of them

@@ -120,6 +120,7 @@ func (r *prober) finalProbe(ctx context.Context, a *reconcile.Action, f *gathere
 		return false
 	}
 	result := r.probeOne(ctx, ruling, sb)
+	f.mixed = true
 	if err := r.probes.SaveProbes(ctx, r.lease, []reconcile.ProbeResult{result}); err != nil {
 		f.Unread = err.Error()
 		return false

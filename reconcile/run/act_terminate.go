@@ -21,7 +21,7 @@ func (r *executor) carryEnd(ctx context.Context, a reconcile.Action) reconcile.A
 	}
 	before := a.ActedAt
 	a.Detail, a.ActedAt = f.saved, f.acted
-	said, err := r.k.effects().end(ctx, ruling, &a, f.Lookup.Sandbox)
+	said, err := r.k.effects().end(ctx, ruling, &a, f)
 	if err != nil {
 		return r.terminateFailed(a, said, err)
 	}
@@ -86,8 +86,13 @@ func (r *gatherer) leavesToFull(a *reconcile.Action) bool {
 	return a.Seq == 0 && r.result.Kind != reconcile.Full && reconcile.RuleNamed(a.Rule).FullOnly
 }
 
+// logsOfCleanUps is of how many sandboxes a pass saves the log that are only left over: hundreds of them say no more
+// than some, and each log costs two calls, its own and another look. What failed keeps its log in any case.
+const logsOfCleanUps = 20
+
 // saveEvidence keeps the end of the sandbox's log, which is gone with it.
-func (r *gatherer) saveEvidence(ctx context.Context, sb reconcile.Sandbox) string {
+func (r *gatherer) saveEvidence(ctx context.Context, a *reconcile.Action, f *gathered) string {
+	sb := f.Lookup.Sandbox
 	source := reconcile.CapabilitiesOf(r.k.Providers[sb.Provider]).Logs
 	if source == nil || sb.State != reconcile.SandboxRunning && sb.State != reconcile.SandboxFailed {
 		return ""
@@ -96,6 +101,10 @@ func (r *gatherer) saveEvidence(ctx context.Context, sb reconcile.Sandbox) strin
 	if !decide.Proven(r.view, &sb) {
 		return ""
 	}
+	if reconcile.RuleNamed(a.Rule).Family == reconcile.CleanUp && r.result.logs.Add(1) > logsOfCleanUps {
+		return ""
+	}
+	f.mixed = true
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
 	said, err := source.Logs(ctx, sb, 2000)

@@ -28,15 +28,18 @@ func (r confirmer) confirm(ctx context.Context) error {
 	return nil
 }
 
-// confirmAll looks once at every accepted action, side by side, and returns how many are left that are worth
-// waiting for: one after the other, a slow provider would keep the run waiting for each of hundreds.
+// confirmAll looks once at every accepted action, and returns how many are left that are worth waiting for: at many in
+// the pages of a listing, at others side by side. One after the other, a slow provider would keep the run waiting for
+// each.
 func (r confirmer) confirmAll(ctx context.Context) (left int, err error) {
 	type looked struct {
 		left int
 		err  error
 	}
-	all := inParallel(r.accepted(), r.k.parallel(actors), func(a reconcile.Action) (out looked) {
-		after, err := r.confirmAction(ctx, a)
+	accepted := r.accepted()
+	listed := r.listed(ctx, accepted)
+	all := inParallel(accepted, r.k.parallel(actors), func(a reconcile.Action) (out looked) {
+		after, err := r.confirmAction(ctx, a, listed)
 		r.keep(after)
 		if after.Outcome == reconcile.OutcomeAccepted && a.Step != reconcile.StepActivate { // a template takes minutes
 			out.left = 1
@@ -65,11 +68,12 @@ func (r confirmer) accepted() []reconcile.Action {
 
 // confirmAction looks once more and writes down that it is done, or, past the deadline, asks
 // for it once more, with pauses that double.
-func (r confirmer) confirmAction(ctx context.Context, a reconcile.Action) (reconcile.Action, error) {
+func (r confirmer) confirmAction(ctx context.Context, a reconcile.Action, listed map[reconcile.Ref]reconcile.Lookup,
+) (reconcile.Action, error) {
 	if _, ok := r.k.Providers[a.Provider]; !ok {
 		return a, nil
 	}
-	look := r.confirmOne(ctx, a)
+	look := r.confirmBy(ctx, a, listed)
 	if !look.Outcome.Closed() && !r.overdue(&a, r.now) {
 		return a, nil // nothing to claim it for
 	}
@@ -133,11 +137,21 @@ func stepUndone(s reconcile.Step) string {
 // confirmOne looks once whether what was asked for is done. It is only when the provider,
 // asked again, says so.
 func (r confirmer) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Action {
+	return r.confirmBy(ctx, a, nil)
+}
+
+// confirmBy is confirmOne, but for what a listing has just shown.
+func (r confirmer) confirmBy(ctx context.Context, a reconcile.Action, listed map[reconcile.Ref]reconcile.Lookup,
+) reconcile.Action {
 	a.Outcome = reconcile.OutcomeAccepted
 	if a.Step == reconcile.StepActivate {
 		return r.confirmTemplate(ctx, a)
 	}
-	look := r.k.observer().lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	look, known := listed[ref]
+	if !known {
+		look = r.k.observer().lookupOne(ctx, ref)
+	}
 	gone := look.Gone || look.Sandbox.State == reconcile.SandboxEnded
 	state := look.Sandbox.State
 	back := state == reconcile.SandboxRunning || state == reconcile.SandboxCreating

@@ -2,12 +2,14 @@ package run_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // What waits to be confirmed is looked at side by side: a slow provider does not keep a run waiting for each.
@@ -30,9 +32,7 @@ func TestConfirmsSideBySide(t *testing.T) {
 		}
 		time.Sleep(time.Minute) // until they are gone
 		s.cloud.Inject(simulated.Fault{On: simulated.Get, Delay: time.Second})
-		k := s.keeper("slow", &life{})
-		k.Tasks, k.Ledger, k.Parallel = s.table, s.ledger, 0
-		k.Providers = map[string]reconcile.Provider{lab: s.provider}
+		k := s.whole()
 		began := time.Now()
 		if _, err := k.Once(t.Context(), reconcile.Full, time.Second); err != nil {
 			t.Fatal(err)
@@ -46,4 +46,117 @@ func TestConfirmsSideBySide(t *testing.T) {
 			}
 		}
 	})
+}
+
+// stageOfMany has many sandboxes whose termination was accepted a minute ago, in a cloud where they stay for so long.
+func stageOfMany(t *testing.T, many int, stay time.Duration) (s *stage, asked []reconcile.Action) {
+	t.Helper()
+	s = openedIn(t, simulated.Options{DeleteAfter: stay})
+	s.policy.Limits.PerHour = 10 * many
+	for i := range many {
+		id := fmt.Sprintf("sb-asked-%03d", i)
+		s.cloud.Put(simulated.Sandbox{ID: id, CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
+		asked = append(asked, reconcile.AskTerminate(reconcile.RuleOperator, labRef(id), "", reconcile.AskOptions{}))
+	}
+	s.ask(asked...)
+	s.once()
+	for _, a := range asked {
+		if got := s.became(a); got.Outcome != reconcile.OutcomeAccepted {
+			t.Fatalf("%s is %s (%s), want it accepted", a.Sandbox, got.Outcome, got.Detail)
+		}
+	}
+	time.Sleep(time.Minute)
+	s.cloud.ResetCalls()
+	return s, asked
+}
+
+// whole is a process that calls the provider itself, with all that it can.
+func (s *stage) whole() *run.Reconciler {
+	k := s.keeper("whole", &life{})
+	k.Tasks, k.Ledger, k.Parallel = s.table, s.ledger, 0
+	k.Providers = map[string]reconcile.Provider{lab: s.provider}
+	return k
+}
+
+// Where many wait, a listing confirms them: some are got to see whether it is right, and not each.
+func TestConfirmsManyByPages(t *testing.T) {
+	const many = 120
+	synctest.Test(t, func(t *testing.T) {
+		s, asked := stageOfMany(t, many, 20*time.Second)
+		if _, err := s.whole().Once(t.Context(), reconcile.Full, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range asked {
+			if got := s.became(a); got.Outcome != reconcile.OutcomeConfirmed {
+				t.Errorf("%s is %s (%s), want it confirmed", a.Sandbox, got.Outcome, got.Detail)
+			}
+		}
+		if gets := s.calls(simulated.Get); len(gets) > many/2 {
+			t.Errorf("%d of %d were got one by one", len(gets), many)
+		}
+	})
+}
+
+// A listing that leaves out what is there confirms nothing.
+func TestConfirmsNothingByPagesThatLie(t *testing.T) {
+	const many = 60
+	synctest.Test(t, func(t *testing.T) {
+		s, asked := stageOfMany(t, many, 24*time.Hour)
+		s.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Omit,
+			Omits: func(b simulated.Sandbox) bool { return b.State == reconcile.SandboxDeleting }})
+		if _, err := s.whole().Once(t.Context(), reconcile.Full, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range asked {
+			if got := s.became(a); got.Outcome != reconcile.OutcomeAccepted {
+				t.Errorf("%s is %s (%s), want it to be waited for: it is there", a.Sandbox, got.Outcome, got.Detail)
+			}
+		}
+	})
+}
+
+// unlogged is a provider that can end what was just seen, and has no logs.
+type unlogged struct {
+	reconcile.Provider
+	ender reconcile.Ender
+}
+
+func (u unlogged) Capabilities() reconcile.Capabilities {
+	return reconcile.Capabilities{Ender: u.ender}
+}
+
+// The look that the ruling rests on is the only one before a delete, unless it took so long that it may not hold. The
+// first one is the pass's own: a listing may have lost the label that says whose the sandbox is.
+func TestOneLookBeforeADelete(t *testing.T) {
+	for name, c := range map[string]struct {
+		slow time.Duration
+		want []simulated.Kind
+	}{
+		"quick": {0, []simulated.Kind{simulated.Get, simulated.Get, simulated.Delete}},
+		"slow": {3 * time.Second, []simulated.Kind{simulated.Get, simulated.Get, simulated.Get, simulated.Get,
+			simulated.Delete}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := opened(t, "orphan")
+				k := s.whole()
+				k.Providers = map[string]reconcile.Provider{lab: unlogged{s.provider, s.provider}}
+				s.cloud.Inject(simulated.Fault{On: simulated.Get, ID: "sb-orphan", Delay: c.slow})
+				s.cloud.ResetCalls()
+				if _, err := k.Once(t.Context(), reconcile.Full, time.Second); err != nil {
+					t.Fatal(err)
+				}
+				var kinds []simulated.Kind
+				for _, call := range s.cloud.Calls() {
+					if call.ID == "sb-orphan" {
+						kinds = append(kinds, call.Kind)
+					}
+				}
+				until := slices.Index(kinds, simulated.Delete) + 1
+				if !slices.Equal(kinds[:until], c.want) {
+					t.Errorf("the calls up to the delete are %v, want %v", kinds[:until], c.want)
+				}
+			})
+		})
+	}
 }

@@ -26,20 +26,23 @@ func (e effects) probe(ctx context.Context, ruling decide.Ruling, sb reconcile.S
 	return e.providers[sb.Provider].Probe(ctx, sb, p)
 }
 
-// end terminates the sandbox, or stops it for a quarantine.
-func (e effects) end(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, sb reconcile.Sandbox,
+// end terminates the sandbox, or stops it for a quarantine. The look that the ruling rests on is the last one where
+// the provider can end a sandbox on it; an older one is made again by the adapter.
+func (e effects) end(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, f *gathered,
 ) (reconcile.Termination, error) {
 	if err := ruling.Allows(a); err != nil {
 		return "", err
 	}
-	if a.Step != reconcile.StepQuarantine {
-		return e.providers[a.Provider].Terminate(ctx, sb)
-	}
-	suspender := reconcile.CapabilitiesOf(e.providers[a.Provider]).Suspender
-	if suspender == nil {
+	sb, can := f.Lookup.Sandbox, reconcile.CapabilitiesOf(e.providers[a.Provider])
+	switch {
+	case a.Step == reconcile.StepQuarantine && can.Suspender == nil:
 		return "", errors.New("quarantine: " + a.Provider + " cannot stop or pause")
+	case a.Step == reconcile.StepQuarantine:
+		return can.Suspender.Suspend(ctx, sb)
+	case can.Ender != nil && f.fresh():
+		return can.Ender.End(ctx, sb)
 	}
-	return suspender.Suspend(ctx, sb)
+	return e.providers[a.Provider].Terminate(ctx, sb)
 }
 
 // resume brings a quarantined sandbox back.

@@ -17,7 +17,7 @@ import (
 // What changes something outside is called in effects.go and nowhere else, where each call asks for its
 // ruling.
 func TestNoEffectWithoutARuling(t *testing.T) {
-	outside := []string{"Terminate", "Suspend", "Resume", "Activate", "Write", "Restore", "Retry", "Probe"}
+	outside := []string{"Terminate", "End", "Suspend", "Resume", "Activate", "Write", "Restore", "Retry", "Probe"}
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestNoEffectWithoutARuling(t *testing.T) {
 func TestEffectsAskForTheirRuling(t *testing.T) {
 	var e effects // of nothing: whatever is called panics
 	a := &reconcile.Action{ID: "a-1", Step: reconcile.StepTerminate, Provider: "lab", Sandbox: "s1"}
-	_, ends := e.end(t.Context(), decide.Ruling{}, a, reconcile.Sandbox{})
+	_, ends := e.end(t.Context(), decide.Ruling{}, a, &gathered{})
 	_, _, writes := e.write(t.Context(), decide.Ruling{}, a, reconcile.Write{})
 	_, restores := e.restore(t.Context(), decide.Ruling{}, a)
 	_, retries := e.retry(t.Context(), decide.Ruling{}, a)

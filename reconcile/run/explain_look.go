@@ -36,7 +36,7 @@ func (r *looker) alone() *recheck {
 		map[string]reconcile.FindLookup{}
 	s.Explained = map[reconcile.Ref]string{}
 	v.S = &s
-	return &recheck{decide.Recheck{View: &v}}
+	return &recheck{Recheck: decide.Recheck{View: &v}}
 }
 
 // soughtTask is the id of the task that is meant, as far as it is known, else the id itself.
@@ -117,7 +117,7 @@ func (r *looker) lookAround(ctx context.Context, s *reconcile.Snapshot, row *rec
 	if r.k.Parallel != 1 {
 		wg.Go(search)
 	}
-	looks := r.k.observer().looks(ctx, refs)
+	looks := r.k.observer().looks(ctx, refs, nil)
 	for i, ref := range refs {
 		s.Lookups[ref] = looks[i]
 	}
@@ -163,7 +163,7 @@ func (r *looker) lookSandboxes(ctx context.Context, o *recheck, e *Explained,
 	refs []reconcile.Ref) (*reconcile.Subject,
 	error) {
 	s := o.View.S
-	looks := r.k.observer().looks(ctx, refs)
+	looks := r.k.observer().looks(ctx, refs, nil)
 	for i, ref := range refs {
 		s.Lookups[ref] = looks[i]
 		if looks[i].Gone || looks[i].Error != "" {

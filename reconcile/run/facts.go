@@ -15,6 +15,23 @@ type gathered struct {
 	decide.Facts
 	saved string    // the end of the sandbox's log, which is gone with it
 	acted time.Time // the ledger's now, right before the effect
+
+	asked time.Time // when the sandbox was looked at, by this process's clock
+	mixed bool      // a probe or a log was read since: what it showed may have changed meanwhile
+}
+
+// lookHolds is how long a look at a sandbox is as good as another one.
+const lookHolds = 2 * time.Second
+
+// fresh reports whether nothing would be learnt from another look: the last one was a moment ago.
+func (f *gathered) fresh() bool { return !f.asked.IsZero() && time.Since(f.asked) < lookHolds }
+
+// seen is the look that a second one need not repeat; none when something that takes its time came since.
+func (f *gathered) seen(a *reconcile.Action) map[reconcile.Ref]reconcile.Lookup {
+	if f.mixed || !f.fresh() {
+		return nil
+	}
+	return map[reconcile.Ref]reconcile.Lookup{{Provider: a.Provider, ID: a.Sandbox}: f.Lookup}
 }
 
 func (r *gatherer) factsOf(a *reconcile.Action) *gathered {
@@ -30,14 +47,14 @@ func (r *gatherer) rule(a *reconcile.Action, f *gathered) decide.Ruling {
 }
 
 // gatherEnd gathers what the end of a sandbox, or its stop, rests on. What takes time comes
-// first: the final probe, and saving the end of its log. Then the sandbox is got once more,
-// then the rows that could explain it are read, and then the requests of the operators.
+// first: the final probe, and saving the end of its log. Where there was any of it the sandbox is
+// got once more, then the rows that could explain it are read, and then the requests of the operators.
 func (r *gatherer) gatherEnd(ctx context.Context, a *reconcile.Action) *gathered {
 	f := r.factsOf(a)
 	if r.leavesToFull(a) || !r.lookUp(ctx, a, f) || !r.probeBefore(ctx, a, f) {
 		return f
 	}
-	f.saved = r.saveEvidence(ctx, f.Lookup.Sandbox)
+	f.saved = r.saveEvidence(ctx, a, f)
 	r.gatherGround(ctx, a, f)
 	return f
 }
@@ -61,20 +78,15 @@ func (r *gatherer) gatherReissue(ctx context.Context, a *reconcile.Action) *gath
 	return f
 }
 
-// gatherGround reads once more the sandbox, the rows and the requests.
+// gatherGround reads the sandbox once more, unless that was just done, and the rows and the requests.
 func (r *gatherer) gatherGround(ctx context.Context, a *reconcile.Action, f *gathered) {
 	if a.Asked() || a.Seq > 0 {
-		if r.lookUp(ctx, a, f) {
+		if f.seen(a) != nil || r.lookUp(ctx, a, f) {
 			r.readUsers(ctx, a, f)
 		}
 		return
 	}
 	found := r.gatherRecheck(ctx, a, f)
-	if f.Recheck != nil {
-		if look, again := f.Recheck.View.S.Lookups[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}]; again {
-			f.Lookup = look
-		}
-	}
 	if !found {
 		return
 	}
@@ -89,6 +101,7 @@ func (r *gatherer) gatherGround(ctx context.Context, a *reconcile.Action, f *gat
 
 // lookUp gets the sandbox by its id, and reports whether more has to be known.
 func (r *gatherer) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool {
+	f.asked, f.mixed = time.Now(), false
 	f.Lookup = r.k.observer().lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 	if f.Lookup.Error != "" {
 		f.Unread = "look at the sandbox: " + f.Lookup.Error
@@ -100,12 +113,20 @@ func (r *gatherer) lookUp(ctx context.Context, a *reconcile.Action, f *gathered)
 // gatherRecheck looks at the subject of a verdict again and judges it, and reports whether more has to be
 // known.
 func (r *gatherer) gatherRecheck(ctx context.Context, a *reconcile.Action, f *gathered) bool {
-	o, err := r.recheck(ctx, a)
+	seen, asked := f.seen(a), time.Now()
+	o, err := r.recheckSeen(ctx, a, seen)
 	if err != nil {
 		f.Unread = err.Error()
 		return false
 	}
 	f.Recheck = &o.Recheck
+	look, again := o.View.S.Lookups[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}]
+	if again {
+		f.Lookup = look
+	}
+	if again && seen == nil {
+		f.asked, f.mixed = asked, false
+	}
 	return f.Recheck.Finding != nil
 }
 

@@ -98,7 +98,14 @@ func LookTurns(unlooked int) int { return (unlooked + view.LooksPerPass - 1) / v
 
 // lookup gets sandboxes by id and keeps what each look said.
 func (k observer) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
-	looks := k.looks(ctx, refs)
+	k.lookupBut(ctx, s, refs, nil)
+}
+
+// lookupBut does the same, but for what was looked at a moment ago.
+func (k observer) lookupBut(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref,
+	seen map[reconcile.Ref]reconcile.Lookup,
+) {
+	looks := k.looks(ctx, refs, seen)
 	k.deaths(ctx, s, refs, looks)
 	for i, ref := range refs {
 		looks[i].Listed = s.Lists(ref)
@@ -109,10 +116,13 @@ func (k observer) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reco
 	}
 }
 
-func (k observer) looks(ctx context.Context, refs []reconcile.Ref) []reconcile.Lookup {
+func (k observer) looks(ctx context.Context, refs []reconcile.Ref, seen map[reconcile.Ref]reconcile.Lookup,
+) []reconcile.Lookup {
 	return inParallel(refs, k.parallel(view.Lookers), func(ref reconcile.Ref) reconcile.Lookup {
-		return k.lookupOne(ctx,
-			ref)
+		if look, known := seen[ref]; known {
+			return look
+		}
+		return k.lookupOne(ctx, ref)
 	})
 }
 

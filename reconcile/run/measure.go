@@ -132,6 +132,7 @@ func (k observer) unmeasured(ctx context.Context, sb reconcile.Sandbox, what str
 // known.
 func (r *prober) finalQueue(ctx context.Context, f *gathered, sb reconcile.Sandbox) bool {
 	seen, _ := r.k.observer().executionsOf(ctx, sb)
+	f.mixed = true
 	f.Probe, f.ProbeSaid = decide.QueueSays(reconcile.QueueOf(seen))
 	return f.Probe == decide.ProbeAgrees
 }

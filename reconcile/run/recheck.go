@@ -18,6 +18,12 @@ var errUnknown = errors.New("not known now")
 // key, and judges it again. It returns the subject as it is now and the finding, nil when
 // the verdict no longer holds, with why.
 func (r *looker) recheck(ctx context.Context, a *reconcile.Action) (*recheck, error) {
+	return r.recheckSeen(ctx, a, nil)
+}
+
+// recheckSeen does the same, but for the looks that were made a moment ago.
+func (r *looker) recheckSeen(ctx context.Context, a *reconcile.Action, seen map[reconcile.Ref]reconcile.Lookup,
+) (*recheck, error) {
 	v := *r.view
 	s := *v.S
 	s.Kind, s.Sandboxes = reconcile.Full, nil
@@ -31,7 +37,7 @@ func (r *looker) recheck(ctx context.Context, a *reconcile.Action) (*recheck, er
 		v.Ending = maps.Clone(v.Ending)
 		delete(v.Ending, own) // that this very action is under way is no reason to look away
 	}
-	out := &recheck{decide.Recheck{View: &v}}
+	out := &recheck{Recheck: decide.Recheck{View: &v}, seen: seen}
 	var err error
 	if id, isTask := reconcile.OfType(reconcile.SubjectTask, a.Subject); isTask {
 		err = r.recheckTask(ctx, out, id, a)
@@ -47,7 +53,10 @@ func (r *looker) recheck(ctx context.Context, a *reconcile.Action) (*recheck, er
 }
 
 // A recheck is a second look at one subject, while it is made.
-type recheck struct{ decide.Recheck }
+type recheck struct {
+	decide.Recheck
+	seen map[reconcile.Ref]reconcile.Lookup // of a moment ago
+}
 
 // recheckTask reads a task's row by key and gets each of its sandboxes by id; when none is
 // known, or only the ledger says that it is the task's, or the row names yet another one, it searches by link.
@@ -67,7 +76,7 @@ func (r *looker) recheckTask(ctx context.Context, o *recheck, id string, a *reco
 	}
 	subject := o.View.TaskSubject(&row, nil)
 	refs := r.refsOf(&subject, a)
-	r.k.observer().lookup(ctx, s, refs)
+	r.k.observer().lookupBut(ctx, s, refs, o.seen)
 	if err := o.unknown(); err != nil {
 		return err
 	}
@@ -200,7 +209,7 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 // recheckSandbox gets a sandbox by id and reads the rows that may explain it.
 func (r *looker) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.Ref) error {
 	s := o.View.S
-	r.k.observer().lookup(ctx, s, []reconcile.Ref{ref})
+	r.k.observer().lookupBut(ctx, s, []reconcile.Ref{ref}, o.seen)
 	if err := o.unknown(); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -89,7 +90,8 @@ type Result struct {
 	Refused  map[string]bool             // actions that a provider refused in this run; they stay open
 	Judged   *decide.Judgement
 
-	reconciler *Reconciler // with the policy and the providers of this pass
+	reconciler *Reconciler  // with the policy and the providers of this pass
+	logs       atomic.Int32 // that were read of what is only left over
 }
 
 // Frozen are the sources that are not trusted and whose freeze makes a run of `once` fail:

@@ -46,6 +46,6 @@ func (r *executor) repeat(ctx context.Context, a *reconcile.Action, f *gathered,
 	case reconcile.StepActivate:
 		return r.k.effects().activate(ctx, ruling, a)
 	}
-	_, err := r.k.effects().end(ctx, ruling, a, f.Lookup.Sandbox)
+	_, err := r.k.effects().end(ctx, ruling, a, f)
 	return err
 }

@@ -93,28 +93,36 @@ func TestMoneyIsTheTrueBill(t *testing.T) {
 		script string
 		leaks  int
 		stays  bool // nothing is ended
+		large  bool // it is of a size that costs more
 	}{
-		"nothing leaks":                           {three + daemon, 0, false},
-		"a sandbox that nobody knows":             {three + daemon + "@3m platform leak 1 age=1s\n", 1, false},
-		"two, one after the other":                {three + daemon + "@3m platform leak 1 age=1s\n@9m platform leak 1 age=1s\n", 2, false},
-		"a stopped task's lives on":               {three + daemon + "@3m user a1 stop\n", 1, false},
-		"the rule only observes":                  {three + "rule orphan mode=observe\n" + daemon + "@3m platform leak 1 age=1s\n", 1, true},
-		"the provider refuses to end it for long": {three + daemon + "@3m platform leak 1 age=1s\n@4m sandbox leak refuse\n", 1, false},
-		"it goes by itself before":                {three + daemon + "@3m platform leak 1 age=1s\n@4m sandbox leak vanish\n", 0, false},
+		"nothing leaks":                           {three + daemon, 0, false, false},
+		"a sandbox that nobody knows":             {three + daemon + "@3m platform leak 1 age=1s\n", 1, false, false},
+		"two, one after the other":                {three + daemon + "@3m platform leak 1 age=1s\n@9m platform leak 1 age=1s\n", 2, false, false},
+		"a large one":                             {three + daemon + "@3m platform leak 1 age=1s cpu=4\n", 1, false, true},
+		"a large one that stays":                  {three + "rule orphan mode=observe\n" + daemon + "@3m platform leak 1 age=1s cpu=4\n", 1, true, true},
+		"a stopped task's lives on":               {three + daemon + "@3m user a1 stop\n", 1, false, false},
+		"the rule only observes":                  {three + "rule orphan mode=observe\n" + daemon + "@3m platform leak 1 age=1s\n", 1, true, false},
+		"the provider refuses to end it for long": {three + daemon + "@3m platform leak 1 age=1s\n@4m sandbox leak refuse\n", 1, false, false},
+		"it goes by itself before":                {three + daemon + "@3m platform leak 1 age=1s\n@4m sandbox leak vanish\n", 0, false, false},
 		"the provider is down for a while": {three + daemon + "@3m platform leak 1 age=1s\n" +
-			"@4m fault lab any error status 503 for 10m\n", 1, false},
+			"@4m fault lab any error status 503 for 10m\n", 1, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			i := invoiceOf(t, c.script)
+			perHour := platform.Price
+			if c.large {
+				perHour = platform.LargePrice
+			}
+			usd := func(of time.Duration) float64 { return perHour * of.Hours() }
 			near := func(what string, says, truth float64) {
 				t.Helper()
-				if most := platform.USD(time.Duration(c.leaks) * unlike); math.Abs(says-truth) > most+1e-9 {
+				if most := usd(time.Duration(c.leaks) * unlike); math.Abs(says-truth) > most+1e-9 {
 					t.Errorf("%s: the program says $%.5f, the truth is $%.5f; they may differ by $%.5f", what, says, truth, most)
 				}
 			}
 			if c.leaks > 0 {
-				near("leaks", i.leaked(), platform.USD(i.Bill.Leaked))
+				near("leaks", i.leaked(), i.Bill.LeakedUSD)
 			}
 			gone := time.Duration(0) // since the leaks are gone
 			for _, w := range i.Wrongs {
@@ -122,17 +130,26 @@ func TestMoneyIsTheTrueBill(t *testing.T) {
 					gone += i.ended.Sub(i.began) - w.Until
 				}
 			}
-			near("saved", i.cleanUps(func(r *reconcile.RuleReport) float64 { return r.Saved }), platform.USD(gone))
+			near("saved", i.cleanUps(func(r *reconcile.RuleReport) float64 { return r.Saved }), usd(gone))
 			saved := 0.0
 			for _, m := range i.says.Saved {
 				saved += m.USD
 			}
-			near("saved within a day", saved, platform.USD(gone))
+			near("saved within a day", saved, usd(gone))
 			if (gone == 0) != (c.stays || c.leaks == 0) {
 				t.Errorf("leaks are gone for %s", gone)
 			}
 			if c.leaks > 0 && !c.stays {
-				near("hours", platform.USD(i.lasted()), platform.USD(i.Bill.Leaked))
+				near("hours", usd(i.lasted()), usd(i.Bill.Leaked))
+			}
+			if c.stays && c.leaks > 0 {
+				leaking := 0.0
+				for _, m := range i.says.Leaking {
+					leaking += m.USD
+				}
+				if math.Abs(leaking-perHour*float64(c.leaks)) > 1e-9 {
+					t.Errorf("leaks cost $%.3f an hour, by the program; truly $%.3f each", leaking, perHour)
+				}
 			}
 		})
 	}

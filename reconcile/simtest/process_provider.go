@@ -20,7 +20,7 @@ var _ reconcile.Provider = providerCalls{}
 // Capabilities are all but the test of a credential.
 func (c providerCalls) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: c, Templates: c, Suspender: c, Logs: c, Usage: c, Executions: c, Quotas: c,
-		NamesLast: reconcile.CapabilitiesOf(c.p).NamesLast}
+		Ender: c, NamesLast: reconcile.CapabilitiesOf(c.p).NamesLast}
 }
 
 func (c providerCalls) of(name, id string, args any) query {
@@ -49,6 +49,11 @@ func (c providerCalls) Terminate(ctx context.Context, s reconcile.Sandbox) (reco
 	return ask(ctx, c.seat, c.of("Terminate", s.ID, s), func() (reconcile.Termination, error) {
 		return c.p.Terminate(ctx, s)
 	})
+}
+
+// End is a terminate as well: what a history strikes there, and what the properties ask of it, is the same.
+func (c providerCalls) End(ctx context.Context, s reconcile.Sandbox) (reconcile.Termination, error) {
+	return ask(ctx, c.seat, c.of("Terminate", s.ID, s), func() (reconcile.Termination, error) { return c.p.End(ctx, s) })
 }
 
 func (c providerCalls) Suspend(ctx context.Context, s reconcile.Sandbox) (reconcile.Termination, error) {

@@ -63,6 +63,8 @@ func (v assessor) distrustListing(provider string, seen reconcile.ListingSeen) s
 		case v.reusedID(ref, &look): // the one that is lost is gone
 		//guard:listing-disowned live
 		case len(missing)*2 <= whole && v.disowned(&look): // providers list by labels
+		//guard:listing-refuted live
+		case v.refuted(ref, &look): // it was shown once with the labels of another
 		//guard:listing-lied harm
 		case !look.Gone && look.Sandbox.State.Exists():
 			return reconcile.ListingLost(len(missing), before, "but "+ref.ID+", got by id, is "+look.Sandbox.Raw)
@@ -74,6 +76,17 @@ func (v assessor) distrustListing(provider string, seen reconcile.ListingSeen) s
 // disowned reports whether a look shows a sandbox that is not ours any more.
 func (v assessor) disowned(look *reconcile.Lookup) bool {
 	return !look.Gone && !look.Sandbox.Owned && !v.P.Providers[look.Sandbox.Provider].ByRow(&look.Sandbox)
+}
+
+// refuted reports whether what a listing once showed as a live task's is not, as a direct look says: it is neither ours
+// nor any task's, and the row names another sandbox that was seen. A sandbox that only lost its labels is the one that
+// its row names, or one of which no row says anything.
+func (v assessor) refuted(ref reconcile.Ref, look *reconcile.Lookup) bool {
+	t, sb := v.Live[v.S.Memory.Sandboxes.Of(ref).Task], &look.Sandbox
+	if t == nil || sb.Task != "" || sb.CalledBy(t.Sandbox) || !v.disowned(look) {
+		return false
+	}
+	return v.S.Memory.Sandboxes.Has(reconcile.Ref{Provider: ref.Provider, ID: t.Sandbox})
 }
 
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.

@@ -140,7 +140,9 @@ func (v assessor) unmatched(subs []reconcile.Subject) []reconcile.SeenSandbox {
 		if s.Task != nil || len(s.Boxes) != 1 || s.LinkState == reconcile.LinkExplained {
 			continue
 		}
-		if b := s.Boxes[0]; b.Here && b.Owned && b.State != reconcile.SandboxEnded && b.State != reconcile.SandboxDeleting {
+		b := s.Boxes[0]
+		if b.Here && b.Owned && b.State != reconcile.SandboxEnded && b.State != reconcile.SandboxDeleting &&
+			v.S.Memory.CanaryOf(b.Sandbox) == nil {
 			out = append(out, b)
 		}
 	}

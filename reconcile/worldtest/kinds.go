@@ -47,6 +47,7 @@ func init() {
 		"spent":   func(l *entry) { l.w.S.Memory.Spent.Hour = number(l.w.T, l.arg(0)) },
 		"watched": putWatched,
 		"proof":   putProof,
+		"canary":  putCanary,
 		"arms":    putArms,
 		"grace":   putGrace,
 		"knows":   putKnows,
@@ -237,6 +238,7 @@ func (l *entry) box() reconcile.Sandbox {
 	l.yes("hollow", &s.NoContainer)
 	l.yes("lasting", &s.StableName)
 	l.yes("spare", &s.Spare)
+	l.yes("canary", &s.Canary)
 	l.yes("excepted", &s.Excepted)
 	var further []string
 	l.list("further", &further)

@@ -62,6 +62,7 @@ func (l *entry) knewBox() {
 	l.str("task", &seen.Task)
 	l.str("name", &seen.Name)
 	l.str("template", &seen.Template)
+	l.str("region", &seen.Region)
 	l.ago("first", l.w.S.Memory.Now, &seen.FirstSeen)
 	l.ago("since", l.w.S.Memory.Now, &seen.StateSince)
 	l.ago("resumed", l.w.S.Memory.Now, &seen.ResumedAt)
@@ -229,4 +230,12 @@ func putKnows(l *entry) {
 	for _, name := range l.args {
 		l.w.S.Memory.Known[name] = true
 	}
+}
+
+// putCanary is a sandbox that sandkeeper planted: by its id, or, where that is not known, by its name.
+func putCanary(l *entry) {
+	c := reconcile.Canary{ID: l.arg(0), Provider: "daytona", PlantedAt: l.w.S.Memory.Now.Add(-time.Hour)}
+	l.str("sandbox", &c.Sandbox)
+	l.str("name", &c.Name)
+	l.w.S.Memory.Canaries = append(l.w.S.Memory.Canaries, c)
 }

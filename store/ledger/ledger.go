@@ -25,6 +25,7 @@ type Ledger struct {
 	Operators
 	Proofs
 	Outbox
+	Canaries
 	Reader
 	Schema
 }
@@ -82,7 +83,8 @@ func NewLedger(pool *pgxpool.Pool, o Options) *Ledger {
 		schema.migrationWait = o.MigrationWait
 	}
 	return &Ledger{
-		base: g, Keeper: Keeper{g}, Operators: Operators{g}, Proofs: Proofs{g}, Outbox: Outbox{g}, Reader: Reader{g},
+		base: g, Keeper: Keeper{g}, Operators: Operators{g}, Proofs: Proofs{g}, Outbox: Outbox{g},
+		Canaries: Canaries{g}, Reader: Reader{g},
 		Schema: schema,
 	}
 }

@@ -35,7 +35,7 @@ func readMeasures(ctx context.Context, tx pgx.Tx, m *reconcile.Measures, seals *
 	m.Tallies = map[string]reconcile.Tally{}
 	readings = append(readings, moneyReadings(m)...)
 	readings = append(readings, tallies(m.Tallies, nil),
-		each("notices_open", nil, scanCount, func(n int) { m.Notices = n }))
+		canaryReading(&m.Canaries), each("notices_open", nil, scanCount, func(n int) { m.Notices = n }))
 	if err := read(ctx, tx, readings); err != nil {
 		return err
 	}

@@ -49,11 +49,13 @@ func (g *Reader) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overv
 	readings = append(readings, trustReadings(&o.Sources, &o.Templates)...)
 	readings = append(readings, controlReadings(&o.Controls, o.Now, g.seals.Load())...)
 	readings = append(readings, overviewVerdicts(o, most, g.seals.Load())...)
+	readings = append(readings, canaryReading(&o.Canaries))
 	var facts protocol.Facts
 	readings = append(readings, scoreReadings(&facts, o.Now)...)
 	if err := read(ctx, tx, readings); err != nil {
 		return err
 	}
+	protocol.WithoutCanaries(o)
 	protocol.Belong(o.Findings, o.Controls.Incidents)
 	newest := protocol.Newest(passes)
 	o.LastPass, o.LastFull = newest[reconcile.Quick].EndedAt, newest[reconcile.Full].EndedAt

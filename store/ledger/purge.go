@@ -17,7 +17,7 @@ var purges = [...]string{
 	"purge_findings", "purge_actions", "purge_probes", "purge_timeline",
 	"purge_passes", "purge_sandboxes", "purge_tasks",
 	"purge_verdicts", "purge_incidents", "purge_notices", "purge_hours",
-	"purge_pauses", "purge_holds", "purge_releases",
+	"purge_pauses", "purge_holds", "purge_releases", "purge_canaries",
 }
 
 // Purge deletes what ended before the given time, at most batch rows (and 1000) with each

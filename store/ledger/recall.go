@@ -130,7 +130,7 @@ func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol
 	readings := append(worldReadings(m), workReadings(m)...)
 	readings = append(readings, controlReadings(&m.Controls, m.Now, seals)...)
 	readings = append(readings, verdictReadings(m)...)
-	readings = append(readings,
+	readings = append(readings, canaryReading(&m.Canaries),
 		each("recall_ends", pgx.StrictNamedArgs{"most": protocol.MostGaps + 1}, scanTime,
 			func(t time.Time) { ends = append(ends, t) }),
 		each("recall_full", nil, scanTime, func(t time.Time) { full = t }))

@@ -84,6 +84,10 @@ func putSandboxes(ss []reconcile.SandboxSeen) write {
 		"gone_at":     when(func(s sandbox) time.Time { return s.GoneAt }),
 		"gone_by_us":  column(ss, func(s sandbox) bool { return s.GoneByUs }),
 		"worked_at":   when(func(s sandbox) time.Time { return s.WorkedAt }),
+		"regions":     text(func(s sandbox) string { return s.Region }),
+		"cpu":         column(ss, func(s sandbox) float64 { return s.Size.CPU }),
+		"gpu":         column(ss, func(s sandbox) float64 { return s.Size.GPU }),
+		"memory_gib":  column(ss, func(s sandbox) float64 { return s.Size.MemoryGiB }),
 	}}
 }
 

@@ -30,6 +30,9 @@ func (g *tables) measures(now time.Time) reconcile.Measures {
 	}
 	groups := make([]protocol.Group, 0, len(g.open))
 	for _, f := range g.open {
+		if g.isCanary(f) {
+			continue
+		}
 		groups = append(groups, protocol.Group{
 			Rule: f.Rule, Provider: f.Provider, Due: f.Due, HeldBy: f.HeldBy.Texts(), Count: 1, Oldest: f.OpenedAt,
 			Tenant: g.tasks[f.Task].Tenant, Open: now.Sub(f.OpenedAt),
@@ -44,6 +47,7 @@ func (g *tables) measures(now time.Time) reconcile.Measures {
 	m.Actions, m.Overdue = g.actionCounts(now)
 	m.Tallies, _ = g.tallies()
 	m.Notices = g.openNotices()
+	m.Canaries = g.canariesNow()
 	m.Leaking, m.Saved = g.leaking(), g.saved(now, now.Add(-protocol.Window))
 	for _, a := range g.actions {
 		if a.begunAt.After(now.Add(-protocol.Hour)) {

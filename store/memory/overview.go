@@ -44,10 +44,12 @@ func (g *tables) overview(now time.Time, most int) reconcile.Overview {
 	if g.lease.Holder != "" && g.lease.Until.After(now) {
 		o.Lease = g.lease
 	}
-	protocol.Belong(o.Findings, o.Controls.Incidents)
 	for key := range g.open {
 		o.FindingsOpen[key.Rule]++
 	}
+	o.Canaries = g.canariesNow()
+	protocol.WithoutCanaries(&o)
+	protocol.Belong(o.Findings, o.Controls.Incidents)
 	return o
 }
 

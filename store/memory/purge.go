@@ -35,7 +35,7 @@ func (g *Ledger) Purge(ctx context.Context, before time.Time, _ int) (int64, err
 func (g *tables) rows() int {
 	return len(g.findings) + len(g.actions) + len(g.probes) + len(g.timeline) + len(g.passes) +
 		len(g.sandboxes) + len(g.tasks) + len(g.pauses) + len(g.holds) + len(g.releases) +
-		len(g.verdicts) + len(g.incidents) + len(g.notices) + len(g.hours)
+		len(g.verdicts) + len(g.incidents) + len(g.notices) + len(g.hours) + len(g.canaries)
 }
 
 func over(end, before time.Time) bool { return !end.IsZero() && end.Before(before) }
@@ -46,6 +46,7 @@ func (g *tables) purgeLists(before time.Time) {
 	g.timeline = slices.DeleteFunc(g.timeline, func(e reconcile.TimelineEvent) bool { return e.At.Before(before) })
 	g.pauses = slices.DeleteFunc(g.pauses, func(p reconcile.Pause) bool { return over(p.Until, before) })
 	g.holds = slices.DeleteFunc(g.holds, func(h reconcile.Hold) bool { return over(h.Until, before) })
+	g.canaries = slices.DeleteFunc(g.canaries, func(c reconcile.Canary) bool { return c.PlantedAt.Before(before) })
 	g.releases = slices.DeleteFunc(g.releases, func(r reconcile.Release) bool { return over(r.Until, before) })
 }
 

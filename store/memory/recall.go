@@ -38,6 +38,7 @@ func (g *tables) recall(now time.Time) reconcile.Memory {
 		Verdicts:  g.recentVerdicts(now),
 		Armed:     g.armings(),
 	}
+	m.Canaries = g.canariesNow()
 	var about map[string][]string
 	m.FalsePositives, about = g.tallies()
 	m.RefutedBy = map[string][]string{}

@@ -58,6 +58,7 @@ type worldTable struct {
 	minutes    map[string]protocol.Minute
 	templates  map[reconcile.Ref]reconcile.TemplateSeen
 	sources    map[string]reconcile.SourceSeen
+	canaries   []reconcile.Canary
 }
 
 type findingTable struct {

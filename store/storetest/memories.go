@@ -242,6 +242,7 @@ func fullRecord() reconcile.Record {
 			Ref: ref("sb-1"), Name: "box", Task: "t-1", Template: "dev-light", State: reconcile.SandboxSuspended,
 			Raw: "archived", CreatedAt: at(-20), FirstSeen: at(-19), StateSince: at(-18), ResumedAt: at(-17),
 			RanAt: at(-16), GoneAt: at(-15), GoneByUs: true, WorkedAt: at(-16),
+			Region: "eu", Size: reconcile.Size{CPU: 4, GPU: 1, MemoryGiB: 7.5},
 		}},
 		Findings: []reconcile.Finding{{
 			Rule: "sandbox-missing", Subject: "task:t-1", Provider: "daytona", Sandbox: "sb-1", Task: "t-1",

@@ -42,6 +42,9 @@ type Ledger interface {
 	Note(ctx context.Context, by reconcile.Attribution, subject, what string) error
 	ReleaseIncident(ctx context.Context, id string, by reconcile.Attribution) error
 
+	PlantCanary(ctx context.Context, c reconcile.Canary, p reconcile.CanaryPolicy) (bool, error)
+	CanaryPlanted(ctx context.Context, name, sandbox, failed string) error
+
 	Incidents(ctx context.Context, most int) ([]reconcile.Incident, error)
 	Incident(ctx context.Context, id string) (reconcile.Incident, error)
 	Affected(ctx context.Context, id string) ([]reconcile.Verdict, error)
@@ -60,7 +63,7 @@ func Run(t *testing.T, open func(t *testing.T, clock func() time.Time) Ledger) {
 	for _, promises := range []map[string]func(*bench){
 		leases, fences, lasts, memories, findings, outbox, claims, settlements, workers, budgets, probes, totals,
 		controls, histories, overviews, measurements, purges,
-		quarantines, asks, verdicts, tallies, incidents, notices, scores, reports, measurementsKept,
+		quarantines, asks, verdicts, tallies, incidents, notices, scores, reports, measurementsKept, canaries,
 	} {
 		for _, name := range slices.Sorted(maps.Keys(promises)) {
 			t.Run(name, func(t *testing.T) {

@@ -153,8 +153,8 @@ func (h *clockHealth) ill(after time.Duration) (said, fix string) {
 	return "", ""
 }
 
-// seldom is what is wrong where heartbeats come too seldom for the limit. The oldest alone proves nothing: its worker may
-// be dead, and the limit is there to find it.
+// seldom is what is wrong where heartbeats come too seldom for the limit. The oldest alone proves nothing: its worker
+// may be dead, and the limit is there to find it.
 func (h *clockHealth) seldom(after time.Duration) (said, fix string) {
 	n := len(h.ages)
 	i := min(n*19/20, n-2)

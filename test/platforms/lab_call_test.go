@@ -25,7 +25,7 @@ type receiver struct {
 
 func (c *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
-	mac := hmac.New(sha256.New, []byte("call-key"))
+	mac := hmac.New(sha256.New, []byte("call-key-of-the-lab"))
 	mac.Write([]byte(r.Header.Get("X-Sandkeeper-Timestamp")))
 	mac.Write(body)
 	if r.Header.Get("X-Sandkeeper-Signature") != "sha256="+hex.EncodeToString(mac.Sum(nil)) {
@@ -80,7 +80,7 @@ func TestFailedByThePlatform(t *testing.T) {
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
 	tasks := strings.Replace(labTasks, "heartbeat_at: beat", `heartbeat_at: beat, fails_at: "(began + interval '2 hours')"`, 1)
-	p := labOf(t, tasks+`  fail: {call: {url: "`+server.URL+`/jobs/{id}/fail", secret: call-key, timeout: 500ms}}
+	p := labOf(t, tasks+`  fail: {call: {url: "`+server.URL+`/jobs/{id}/fail", secret: call-key-of-the-lab, timeout: 500ms}}
 `+labEngine, engine)
 	done := does(answers(http.StatusOK))
 	p.play(t, stories{"an API that fails in every way": func(w *world) {

@@ -20,7 +20,7 @@ type flags struct {
 	program, to, against   string
 	sizes                  []int
 	rounds, orphans, pages int
-	metrics                bool
+	metrics, acts          bool
 }
 
 func main() {
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Print(t)
-	if f.metrics && f.to != "" {
+	if (f.metrics || f.acts) && f.to != "" {
 		t, err = t.over(f.to)
 	}
 	if f.to != "" && err == nil {
@@ -72,8 +72,12 @@ func parse(args []string) (f flags, err error) {
 	set.IntVar(&f.orphans, "orphans", 200, "orphans that are ended at 200 ms a call; 0: leave it out")
 	set.IntVar(&f.pages, "pages", 50, "pages of a listing at 80 ms a page; 0: leave it out")
 	set.BoolVar(&f.metrics, "metrics", false, "measure /metrics alone, and keep the other rows of the file")
+	set.BoolVar(&f.acts, "acts", false, "measure acts alone, and keep the other rows of the file")
 	if err := set.Parse(args); err != nil {
 		return f, err
+	}
+	if f.acts {
+		return f, nil
 	}
 	for word := range strings.SplitSeq(*sizes, ",") {
 		n, err := strconv.Atoi(word)
@@ -105,7 +109,7 @@ func measure(ctx context.Context, f flags) (*table, error) {
 			return nil, fmt.Errorf("passes at %d: %w", n, err)
 		}
 	}
-	if f.pages > 0 && !f.metrics {
+	if f.pages > 0 && !f.metrics && !f.acts {
 		if err := b.listing(ctx, t); err != nil {
 			return nil, fmt.Errorf("listing of %d pages: %w", f.pages, err)
 		}

@@ -161,7 +161,10 @@ func (b *bench) acts(ctx context.Context, t *table) error {
 	if err != nil {
 		return err
 	}
-	return t.acted(r, cost, before, s)
+	if err := t.acted(r, cost, before, s); err != nil {
+		return err
+	}
+	return b.swept(ctx, t, w, cost)
 }
 
 // acted adds what the acts cost, of those that the provider carried out and the program confirmed.

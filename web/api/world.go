@@ -47,6 +47,11 @@ type Sandbox struct {
 	GoneAt     time.Time `json:"gone_at,omitzero"`
 	// It was confirmed gone after a termination of ours.
 	GoneByUs bool `json:"gone_by_us,omitempty"`
+	// Where the provider runs it and how large it is, as far as it says.
+	Region    string  `json:"region,omitempty" jsonschema_extras:"x-untrusted=true"`
+	CPU       float64 `json:"cpu,omitempty"`
+	GPU       float64 `json:"gpu,omitempty"`
+	MemoryGiB float64 `json:"memory_gib,omitempty"`
 }
 
 // SandboxOf is a sandbox as programs read it.
@@ -54,7 +59,8 @@ func SandboxOf(s *reconcile.SandboxSeen) Sandbox {
 	return Sandbox{Provider: s.Provider, ID: s.ID, Name: s.Name, Task: s.Task, Template: s.Template,
 		State: string(s.State),
 		Raw:   s.Raw, CreatedAt: utc(s.CreatedAt), FirstSeen: utc(s.FirstSeen), StateSince: utc(s.StateSince),
-		GoneAt: utc(s.GoneAt), GoneByUs: s.GoneByUs}
+		GoneAt: utc(s.GoneAt), GoneByUs: s.GoneByUs,
+		Region: s.Region, CPU: s.Size.CPU, GPU: s.Size.GPU, MemoryGiB: s.Size.MemoryGiB}
 }
 
 // A History is all that the ledger knows of one task or sandbox, and of what it is linked to. Lists are newest first.

@@ -87,6 +87,10 @@ func (d *Daemon) Run(ctx context.Context, front *Front) error {
 		d.proves(ctx)
 		return nil
 	})
+	g.Go(func() error {
+		d.plants(ctx)
+		return nil
+	})
 	err := g.Wait()
 	d.Log.Info("stopped") //nolint:sloglint // the context has ended
 	return err

@@ -20,6 +20,9 @@ func (p *proving) learn(ctx context.Context) error {
 	p.within /= 2 // the other half is for the proofs
 	policy := backtest.ToLearn(p.config.WithLearned(&p.controls))
 	replay, err := p.read(ctx, policy, rules)
+	if errors.Is(err, errShare) {
+		return nil // the thresholds stay as they are, and due
+	}
 	long := errors.Is(err, errLong)
 	if err != nil && !long {
 		return errors.Join(errors.New("the thresholds of rules with `after: auto` stay as they are"), err)

@@ -3,23 +3,16 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/backtest"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
 
 // proveShare is the part of the time in which a proof keeps the task database at work.
 const proveShare = 0.5
-
-// proofSpans are how far back the history is read, the next one where the one before takes too long.
-var proofSpans = []time.Duration{30 * 24 * time.Hour, 3 * 24 * time.Hour}
-
-// errLong is what the reading of a history is that takes longer than it may.
-var errLong = errors.New("the history takes longer to read than it may")
 
 // Prove makes the proofs that enforced rules lack or that are old, from the platform's own history and from what was
 // observed, and keeps them in the ledger. It takes at most so long, and does nothing while another process does it.
@@ -51,6 +44,7 @@ type proving struct {
 	controls reconcile.Controls
 	now      time.Time           // ledger's
 	tasksNow time.Time           // of the task database, when its history was read last
+	partly   bool                // the last days alone were read; the whole is read on by the next runs
 	learned  []reconcile.Learned // not saved yet
 }
 
@@ -136,6 +130,8 @@ func (p *proving) replayed(ctx context.Context) error {
 	began := time.Now()
 	replay, err := p.read(ctx, p.policy, rules)
 	switch {
+	case errors.Is(err, errShare):
+		return nil // the rules stay due, and the next run goes on
 	case errors.Is(err, errLong):
 		return p.tooLong(ctx, rules, err)
 	case err != nil:
@@ -143,10 +139,24 @@ func (p *proving) replayed(ctx context.Context) error {
 	}
 	results := replay.Results(nil, rules...)
 	proofs := backtest.Proofs(p.policy, results, p.now, time.Since(began))
+	if p.partly { // what the last days alone do not prove, the whole history may
+		proofs = p.proven(proofs)
+	}
 	p.tell(ctx, proofs)
 	// A threshold that moved counts together with its own proof.
 	return errors.Join(p.saveLearned(ctx), p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, proofs),
 		p.Ledger.SaveCurves(ctx, backtest.Curves(results, p.now)))
+}
+
+// proven are the proofs of the rules that they prove.
+func (p *proving) proven(proofs []reconcile.Proof) []reconcile.Proof {
+	shown := map[string]bool{}
+	for i := range proofs {
+		if one := &proofs[i]; one.Class == reconcile.ProofAll && p.policy.Proof.Shown(one) {
+			shown[one.Rule] = true
+		}
+	}
+	return slices.DeleteFunc(proofs, func(one reconcile.Proof) bool { return !shown[one.Rule] })
 }
 
 // tooLong keeps that the history of rules could not be read, so that it is not tried each time.
@@ -159,46 +169,6 @@ func (p *proving) tooLong(ctx context.Context, rules []string, why error) error 
 				"; `sandkeeper run` takes its time for it"})
 	}
 	return errors.Join(why, p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, out))
-}
-
-// read plays as much of the history to the rules as can be read in the time.
-func (p *proving) read(ctx context.Context, policy *reconcile.Policy, rules []string) (*backtest.Replay, error) {
-	p.taken = time.Now()
-	for i, span := range proofSpans {
-		within := p.within * time.Duration(len(proofSpans)-i) / time.Duration(len(proofSpans)+1)
-		replay, err := p.readSpan(ctx, policy, rules, historySpan{span, within})
-		if !errors.Is(err, errLong) {
-			return replay, err
-		}
-	}
-	return nil, errLong
-}
-
-// A historySpan is how far back a history is read, and for how long.
-type historySpan struct{ back, within time.Duration }
-
-// readSpan plays the history of a span to the rules.
-func (p *proving) readSpan(
-	ctx context.Context, policy *reconcile.Policy, rules []string, span historySpan,
-) (*backtest.Replay, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, span.within, errLong)
-	defer cancel()
-	clock, err := p.Tasks.Clock(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("hold rules against the history: %w", err)
-	}
-	since := clock.Now.Add(-span.back)
-	p.tasksNow = clock.Now
-	replay := backtest.New(policy, since, clock.Now, rules...)
-	err = p.Tasks.History(ctx, tasks.HistoryRead{Since: since, Share: proveShare,
-		Seen: func(tasks.HistorySeen) { p.keep(ctx) }}, replay.Add)
-	if err != nil && errors.Is(context.Cause(ctx), errLong) {
-		return nil, errLong
-	}
-	if err != nil {
-		return nil, fmt.Errorf("hold rules against the history: %w", err)
-	}
-	return replay, nil
 }
 
 // tell logs what became of proofs of all that a rule judges.

@@ -28,6 +28,7 @@ func checkProvider(ctx context.Context, a *app.App, e providers.Entry) []reconci
 	out = append(out, linkless(a.Config.Policy(), e.Name)...)
 	out = append(out, checkLinks(ctx, a, e, p)...)
 	out = append(out, lacking(a.Config.Policy(), can, otherProviders(a, e))...)
+	out = append(out, checkCanary(ctx, a, e.Name, can)...)
 	if can.Templates != nil {
 		for _, name := range e.Templates {
 			out = append(out, checkTemplate(ctx, can.Templates, name))

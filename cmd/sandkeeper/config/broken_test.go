@@ -117,7 +117,7 @@ var brokenShapes = map[string]brokenConfig{
 		`c.yaml:10:1: unknown key "provider"; did you mean "providers"?`,
 	}},
 	"an unknown key far from all": {add: "zzzzzzzz: 1\n", want: []string{
-		`c.yaml:10:1: unknown key "zzzzzzzz"; known are alerts, database, database_file, events, ` +
+		`c.yaml:10:1: unknown key "zzzzzzzz"; known are alerts, canary, database, database_file, events, ` +
 			"installation, limits, log, mode, operator_key_file, proof, providers, retention, rules, schedule, tasks, " +
 			"telemetry, web",
 	}},
@@ -228,6 +228,34 @@ var brokenValues = map[string]brokenConfig{
 	}},
 	"a notification that is no URL": {add: "alerts: {notify: [s3cret]}\n", want: []string{
 		"c.yaml:10:19: alerts.notify[0]: is not a URL; write it like https://host/path or slack://hook:...@webhook",
+	}},
+	"a canary without a template": {add: "canary: {every: 1h}\n", want: []string{
+		"c.yaml:10:1: canary.template: is not given; name the template that canaries are made from, or remove canary",
+	}},
+	"a canary that nothing would end": {add: "canary: {template: light}\n", want: []string{
+		"c.yaml:10:1: canary: nothing would end it: the rule orphan is in observe; give rules: {orphan: {mode: enforce, " +
+			"remedy: terminate}}, or remove canary",
+	}},
+	"a canary too often": {add: "mode: enforce\ncanary: {template: light, every: 1m}\n", want: []string{
+		`c.yaml:11:34: canary.every: "1m" is below 10m; use at least 10m`,
+	}},
+	"a canary in no time": {add: "mode: enforce\ncanary: {template: light, within: 1m, provider: dayton}\n", want: []string{
+		"c.yaml:11:27: canary.within: 1m is no longer than orphan waits for, 5m; use more, or leave it out",
+		`c.yaml:11:39: canary.provider: unknown provider "dayton"; did you mean "daytona"?`,
+	}},
+	"a canary where none can be made": {replace: "daytona\n    token: ${TOKEN}", with: "vercel\n    team: t\n    project: prj_1\n    token: ${TOKEN}",
+		add: "mode: enforce\nrules: {orphan: {rollout: 25}}\ncanary: {template: light}\n", want: []string{
+			"c.yaml:14:1: canary: only 25 % of what orphan finds is ended; give it the whole rollout, or remove canary",
+			"c.yaml:14:1: canary.provider: sandkeeper cannot make a sandbox at a provider of kind vercel; name an entry of kind " +
+				"daytona, or remove canary",
+		}},
+	"a canary that is excepted": {replace: "{labels: {project: omoios}}", with: "{labels: {project: omoios}, except: {templates: [light]}}",
+		add: "mode: enforce\ncanary: {template: light}\n", want: []string{
+			"c.yaml:11:1: canary.provider: owns.except or owns.spares would leave a canary alone; use another template",
+		}},
+	"a key that is found by trying": {add: "alerts: {notify: [{url: \"https://x.example/h\", secret: short}]}\n", want: []string{
+		"c.yaml:10:48: alerts.notify[0].secret: has 5 bytes, fewer than 16: who sees one signed message can find it by " +
+			"trying; make one: openssl rand -hex 32",
 	}},
 	"notifications that tell nobody": {add: "alerts:\n  notify:\n    - {url: \"slack://hook:s3cret-a-b@webhook\", secret: k, events: [incidents]}\n" +
 		"    - {url: \"https://x.example/s3cret\", name: \"a b\", severity: loud}\n    - https://x.example/s3cret\n    - https://x.example/s3cret\n", want: []string{

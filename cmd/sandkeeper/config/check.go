@@ -24,6 +24,7 @@ func (c *Config) check(r *report) {
 	c.checkRules(r)
 	c.checkRemedies(r)
 	c.checkProof(r)
+	c.checkCanary(r)
 	c.checkWeb(r)
 	c.checkTelemetry(r)
 	c.checkPairs(r)

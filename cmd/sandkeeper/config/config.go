@@ -131,6 +131,7 @@ func (c *Config) Policy() reconcile.Policy {
 		Providers: make(map[string]reconcile.ProviderPolicy, len(c.Providers)),
 		Tasks:     c.tasksPolicy(),
 		Proof:     c.proofPolicy(),
+		Canary:    c.canaryPolicy(),
 		Auto:      c.autoRules(),
 	}
 	for _, entry := range c.Providers {

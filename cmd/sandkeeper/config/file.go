@@ -38,6 +38,8 @@ type Config struct {
 	Limits LimitsConfig `yaml:"limits"`
 	// What a rule must show before enforce acts, or off: then all act unproven.
 	Proof ProofConfig `yaml:"proof"`
+	// A planted fault that must be caught: off unless a template is given.
+	Canary CanaryConfig `yaml:"canary"`
 	// The page.
 	Web WebConfig `yaml:"web"`
 	// Notifications for small teams.
@@ -246,6 +248,22 @@ type ProofConfig struct {
 	Samples int `yaml:"samples"`
 }
 
+// CanaryConfig is a planted fault: a sandbox that sandkeeper makes itself and no task explains. The rule orphan must
+// find it, and end it in time.
+type CanaryConfig struct {
+	// Template that it is made from. Canaries are planted when it is given.
+	Template string `yaml:"template"`
+	// Entry of providers where it is made; needed where there are several.
+	Provider string `yaml:"provider"`
+	// How often one is planted. None is while the one before is still there.
+	Every time.Duration `yaml:"every" min:"10m"`
+	// Time from planting to the confirmed end; what is later is alerted. By default what orphan waits for, three full
+	// passes and 5 minutes.
+	Within time.Duration `yaml:"within"`
+	// How many may be made in 24 hours: their budget.
+	PerDay int `yaml:"per_day" min:"1"`
+}
+
 // WebConfig is the page and the API.
 type WebConfig struct {
 	// Address to listen on.
@@ -307,6 +325,7 @@ func (c *Config) setDefaults() {
 	}
 	c.Limits = LimitsConfig{PerPass: 20, Share: 0.10, Breaker: 0.30, PerHour: 200, KeepAlive: 30 * day}
 	c.Proof = ProofConfig{FalsePositives: 0.02, Samples: 200}
+	c.Canary = CanaryConfig{Every: time.Hour, PerDay: 24}
 	c.Web.Listen = "127.0.0.1:8080"
 	c.Alerts = AlertsConfig{FrozenFor: 30 * time.Minute, ManyOnOneTask: 5, LedgerGiB: 1, DetectedWithin: time.Minute}
 	c.Log = LogConfig{Level: slog.LevelInfo, Format: "json"}

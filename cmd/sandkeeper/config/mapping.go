@@ -147,6 +147,7 @@ func (c *Config) checkWebhook(r *report) {
 		r.fail(key+".secret", "is not given: the receiver could not tell our notices from anybody's",
 			"give secret or secret_file")
 	}
+	r.checkSecret(key+".secret", w.Secret)
 	if w.Timeout > MaxNoticeTime {
 		r.fail(key+".timeout", text.Exact(w.Timeout)+" is above the cap of "+text.Exact(MaxNoticeTime),
 			"use at most "+text.Exact(MaxNoticeTime))
@@ -184,6 +185,7 @@ func (c *CallConfig) check(r *report, key string) {
 	if c.Token.Empty() && c.Secret.Empty() && !r.bad[key+".token"] && !r.bad[key+".secret"] {
 		r.warn(key, "nothing shows the platform that the call is ours", "give token, or secret for a signature")
 	}
+	r.checkSecret(key+".secret", c.Secret)
 	if c.Timeout > MaxNoticeTime {
 		r.fail(key+".timeout", text.Exact(c.Timeout)+" is above the cap of "+text.Exact(MaxNoticeTime),
 			"use at most "+text.Exact(MaxNoticeTime))

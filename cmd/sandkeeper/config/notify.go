@@ -84,6 +84,8 @@ func (c *Config) checkNotify(r *report) {
 		names[n.Called()] = true
 		if !n.Secret.Empty() && !n.Webhook() {
 			r.fail(key+".secret", "signs nothing", "remove it: only https:// addresses are signed")
+		} else {
+			r.checkSecret(key+".secret", n.Secret)
 		}
 		for j, event := range n.Events {
 			if !slices.Contains(NotifyEvents, event) {

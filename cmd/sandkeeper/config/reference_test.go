@@ -241,7 +241,8 @@ var referenceExamples = map[string]string{
 	"alerts.dashboard_url": "https://grafana.example.com/d/sandkeeper", "alerts.runbooks_url": "https://wiki.example.com/sandkeeper",
 	"alerts.notify[].url": "https://hooks.example.com/x", "alerts.notify[].url_file": "/run/secrets/hook", "alerts.notify[].name": "on-call",
 	"alerts.notify[].events": "[incident, breaker]", "alerts.notify[].secret": "${NOTIFY_KEY}", "alerts.notify[].secret_file": "notify.key",
-	"limits": "{per_pass: 20}", "proof": "off", "proof.false_positives": "2%", "proof.samples": "200", "web": `{listen: "127.0.0.1:8080"}`, "alerts": "{notify: []}", "log": "{level: info}",
+	"limits": "{per_pass: 20}", "canary": "{template: agent-small}", "canary.template": "agent-small", "canary.provider": "daytona",
+	"canary.per_day": "24", "canary.every": "1h", "canary.within": "20m", "proof": "off", "proof.false_positives": "2%", "proof.samples": "200", "web": `{listen: "127.0.0.1:8080"}`, "alerts": "{notify: []}", "log": "{level: info}",
 	"telemetry": "{endpoint: http://collector:4318}", "telemetry.endpoint": "http://collector:4318",
 	"telemetry.headers": "authorization=Bearer ${OTLP_TOKEN}", "telemetry.headers_file": "/run/secrets/otlp", "telemetry.send": "[traces]",
 }

@@ -160,3 +160,14 @@ func withoutPath(err error) error {
 	}
 	return err
 }
+
+// leastSecret is how many bytes a key has at least that signs what is sent over a network.
+const leastSecret = 16
+
+// checkSecret refuses a key that whoever sees one signed message could find by trying. It says its length alone.
+func (r *report) checkSecret(key string, secret Secret) {
+	if size := len(secret.Reveal()); size > 0 && size < leastSecret {
+		r.fail(key, fmt.Sprintf("has %d bytes, fewer than %d: who sees one signed message can find it by trying",
+			size, leastSecret), "make one: openssl rand -hex 32")
+	}
+}

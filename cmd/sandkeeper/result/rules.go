@@ -12,6 +12,8 @@ type Rules struct {
 	At    time.Time `json:"at"`
 	Since time.Time `json:"since"`
 	Rules []Rule    `json:"rules"`
+
+	Canaries []string `json:"canaries,omitempty"` // what became of the newest ones, newest first
 }
 
 // A Rule is what one rule came to, and what to do about it.

@@ -44,8 +44,19 @@ func (r *Rules) Print(w io.Writer) error {
 	r.under(&b, p, "thresholds that are learned", func(l *Rule) []string { return l.Auto })
 	r.under(&b, p, "false positives by label; owns.except leaves a kind of sandboxes alone",
 		func(l *Rule) []string { return l.Groups })
+	r.canariesText(&b)
 	r.regretsText(&b)
 	return console.Print(w, &b)
+}
+
+// canariesText is what became of the faults that were planted.
+func (r *Rules) canariesText(b *bytes.Buffer) {
+	for i, line := range r.Canaries {
+		if i == 0 {
+			fmt.Fprint(b, "\ncanaries:\n")
+		}
+		fmt.Fprintf(b, "  %s\n", text.Line(line))
+	}
 }
 
 // moneyText is the money by rule and provider, where any of it is at a provider with a price.

@@ -156,7 +156,11 @@ func (s *Server) executionOf(id string) *execution {
 
 // events tell of the sandbox's life, and of each execution that waits.
 func (s *Server) events(q *request) {
-	b, err := s.look(q.id)
+	b, err := s.world.Died(q.id)
+	over := err == nil
+	if !over {
+		b, err = s.look(q.id)
+	}
 	if err != nil {
 		s.failed(q, err)
 		return
@@ -167,7 +171,10 @@ func (s *Server) events(q *request) {
 			out = append(out, event(b, i+1, "execution:queued", e.asked, map[string]any{"executionId": e.ID}))
 		}
 	}
-	if !b.UpdatedAt.Equal(b.CreatedAt) {
+	switch {
+	case over:
+		out = append(out, event(b, len(out), "destroy", b.EndedAt, map[string]any{"reason": b.EndedFor}))
+	case !b.UpdatedAt.Equal(b.CreatedAt):
 		out = append(out, event(b, len(out), "lifecycle:"+word(b), b.UpdatedAt, map[string]any{}))
 	}
 	slices.SortStableFunc(out, func(a, b map[string]any) int {

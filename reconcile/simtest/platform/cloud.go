@@ -51,7 +51,8 @@ func (t *Platform) addCloud(name string, a *args) {
 		LinkTask: c.byLabel, LinkSandbox: c.byID || c.byName, SandboxIsID: c.byID,
 		LinkRequired: a.text("required", "yes") == "yes", EndsAtRest: a.text("rests", "no") == "no",
 		Templates: []string{"light"}, QuarantineFor: 10 * time.Minute, PricePerHour: Price,
-		Probe: reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
+		Prices: []reconcile.Price{{Size: reconcile.Size{CPU: LargeCPU}, PerHour: LargePrice}},
+		Probe:  reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
 	}
 }
 
@@ -92,29 +93,30 @@ const (
 
 // A box is one sandbox and the truth of it.
 type box struct {
-	ref    reconcile.Ref
-	cloud  *cloud
-	owner  owner
-	task   *task // whose it truly is; nil for none
-	worker *worker
-	name   string
-	former *box   // the sandbox of its name that it goes on with
-	key    string // what rows and events name it by
-	born   time.Time
-	over   time.Time // since when it is gone or doomed; zero while it is there
-	state  reconcile.SandboxState
-	since  time.Time              // in this state
-	lost   time.Time              // since when nothing runs in it, once it is over
-	broken time.Time              // since when nothing works inside; zero: it works
-	used   time.Time              // when somebody last did something in it
-	setUp  time.Time              // until when it is being set up for its worker
-	probed reconcile.ProbeOutcome // what the newest probe met
-	failed time.Time              // the first of the present run of failed probes
-	proven time.Time              // the newest probe that was answered
-	shown  bool                   // a listing has shown that it is its task's
-	kept   map[string]string      // its labels, while they are lost
-	reused bool                   // its id was another's before
-	taken  bool                   // it was ours until its owner relabelled it
+	ref     reconcile.Ref
+	cloud   *cloud
+	owner   owner
+	task    *task // whose it truly is; nil for none
+	worker  *worker
+	name    string
+	former  *box   // the sandbox of its name that it goes on with
+	key     string // what rows and events name it by
+	born    time.Time
+	over    time.Time // since when it is gone or doomed; zero while it is there
+	state   reconcile.SandboxState
+	since   time.Time              // in this state
+	perHour float64                // USD that its provider truly charges for it
+	lost    time.Time              // since when nothing runs in it, once it is over
+	broken  time.Time              // since when nothing works inside; zero: it works
+	used    time.Time              // when somebody last did something in it
+	setUp   time.Time              // until when it is being set up for its worker
+	probed  reconcile.ProbeOutcome // what the newest probe met
+	failed  time.Time              // the first of the present run of failed probes
+	proven  time.Time              // the newest probe that was answered
+	shown   bool                   // a listing has shown that it is its task's
+	kept    map[string]string      // its labels, while they are lost
+	reused  bool                   // its id was another's before
+	taken   bool                   // it was ours until its owner relabelled it
 
 	labelled time.Time // when it got other labels
 }
@@ -123,7 +125,7 @@ type box struct {
 func (t fleet) put(c *cloud, s simulated.Sandbox, o owner) *box {
 	ref := reconcile.Ref{Provider: c.name, ID: s.ID}
 	b := &box{ref: ref, cloud: c, owner: o, name: s.FormerName(), born: t.now(), state: s.State, since: t.now(),
-		used: t.now()}
+		used: t.now(), perHour: priceOf(s.Size)}
 	b.key = c.keyOf(b)
 	if old := t.boxes[ref]; old != nil { // an id that is used again
 		old.over = cmp.Or(old.over, t.now())

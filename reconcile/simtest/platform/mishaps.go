@@ -117,7 +117,8 @@ func (t mishaps) strangers(a *args) {
 	c := t.fleet().cloud(a.text("provider", ""))
 	age := a.dur("age", time.Hour)
 	for i := range a.count(1, 1) {
-		s := simulated.Sandbox{CreatedAt: c.world.Now().Add(-age), Template: a.text("template", "light")}
+		s := simulated.Sandbox{CreatedAt: c.world.Now().Add(-age), Template: a.text("template", "light"),
+			Size: reconcile.Size{CPU: float64(a.num("cpu", 0))}}
 		o := t.fleet().leaked(c)
 		switch a.word(0) {
 		case "foreign":

@@ -60,7 +60,7 @@ func init() {
 			"active": "", "inactive": "", "missing": "", "failed": "", "expiring": ""}},
 		"platform": {do: func(t *Platform, a *args) { t.mishaps().platformEvent(a) }, subs: map[string]string{
 			"backup": "", "restore": "", "empty": "", "back": "", "standby": "lag", "primary": "", "foreign": "provider age",
-			"twins": "provider age", "leak": "provider age template", "specs": "provider age",
+			"twins": "provider age", "leak": "provider age template cpu", "specs": "provider age",
 			"batch": taskKeys, "massacre": "kept",
 			"labels": "provider", "touch": ""}},
 	}

@@ -13,7 +13,7 @@ WITH chosen AS (
 SELECT provider, id, name, task, template, state, raw, created_at, first_seen,
        state_since, resumed_at, ran_at, gone_at, gone_by_us, probe, probe_detail,
        probed_at, probe_took_us, last_answered, probe_failures, vitals, worked_at,
-       probe_worker, probe_worker_at, probe_run_ended,
+       probe_worker, probe_worker_at, probe_run_ended, region, cpu, gpu, memory_gib,
        ref, word, nullif(moment, '-infinity')
 FROM chosen
 WHERE NOT @later::boolean
