@@ -14,6 +14,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/storetest"
 )
 
 var ledgerNoon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -82,7 +83,7 @@ func TestRecordOfAKilledConnectionLeavesNothing(t *testing.T) {
 	if err := <-failed; err == nil || !strings.Contains(err.Error(), "record pass") {
 		t.Errorf("record over a killed connection: error = %v, want one", err)
 	}
-	if diff := cmp.Diff(before, recalled(t, g), cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(before, recalled(t, g), cmpopts.EquateEmpty(), storetest.Remembers); diff != "" {
 		t.Errorf("memories differ after a killed record (-before +after):\n%s", diff)
 	}
 	release()
