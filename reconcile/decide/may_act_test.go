@@ -209,3 +209,35 @@ func TestRulingAllows(t *testing.T) {
 		t.Error("a zero ruling allows an action")
 	}
 }
+
+// TestAnEndShowsWhatItIsFor: what ends with a task shows that task where each sandbox does, or the row names it.
+func TestAnEndShowsWhatItIsFor(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, &reconcile.Policy{
+		Providers: map[string]reconcile.ProviderPolicy{"lab": {LinkTask: true}},
+		Rules:     map[string]reconcile.RulePolicy{"finished-lingering": {Mode: reconcile.Enforce, Rollout: 100}},
+	})
+	for name, c := range map[string]struct {
+		label, row string
+		want       reconcile.Outcome
+	}{
+		"it shows its task":                     {"t1", "", ""},
+		"the row names it":                      {"", "s1", ""},
+		"it shows none, and the row names none": {"", "", reconcile.OutcomeWithdrawn},
+		"the row names another":                 {"", "s2", reconcile.OutcomeWithdrawn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := reconcile.Action{ID: "a-1", Remedy: "a-0", Step: reconcile.StepTerminate, Rule: "finished-lingering",
+				Subject: "task:t1", Task: "t1", Provider: "lab", Sandbox: "s1", PlannedAt: now}
+			sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, SandboxKey: "s1", State: reconcile.SandboxRunning, Owned: true,
+				Task: c.label, AsOf: now}
+			task := &reconcile.Task{ID: "t1", State: reconcile.TaskCompleted, Sandbox: c.row, AsOf: now}
+			f := &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: sb}, Row: task, Recheck: &Recheck{View: v,
+				Subject: &reconcile.Subject{Task: task, Seen: reconcile.NothingSeen},
+				Finding: &reconcile.Finding{Provider: "lab", Sandbox: "s1"}}}
+			if got := MayAct(v, &a, f); got.Outcome != c.want {
+				t.Errorf("%+v, want %q", got, c.want)
+			}
+		})
+	}
+}
