@@ -39,8 +39,11 @@ type CanaryPolicy struct {
 // On reports whether faults are planted.
 func (p CanaryPolicy) On() bool { return p.Every > 0 }
 
+// unmade reports whether there never was a sandbox.
+func (c *Canary) unmade() bool { return c.Error != "" && c.Sandbox == "" }
+
 // Over reports whether nothing of it is left: it is gone, or there never was a sandbox.
-func (c *Canary) Over() bool { return !c.GoneAt.IsZero() || c.Error != "" && c.Sandbox == "" }
+func (c *Canary) Over() bool { return !c.GoneAt.IsZero() || c.unmade() }
 
 // Caught reports whether it was found and ended by us.
 func (c *Canary) Caught() bool { return !c.GoneAt.IsZero() && c.GoneByUs }
@@ -55,8 +58,7 @@ func (c *Canary) Took(now time.Time) time.Duration {
 
 // Late reports whether it was not caught in its time. One that could not be made is none.
 func (c *Canary) Late(now time.Time, within time.Duration) bool {
-	never := c.Error != "" && c.Sandbox == ""
-	return !never && c.Took(now) > within
+	return !c.unmade() && c.Took(now) > within
 }
 
 // A CanaryStage is one step on the way of a canary, and how long it took.
@@ -89,7 +91,7 @@ func (c *Canary) Line(now time.Time, within time.Duration) string {
 		steps = append(steps, s.Name+" "+text.Duration(s.Took))
 	}
 	switch {
-	case c.Error != "" && c.Sandbox == "":
+	case c.unmade():
 		return "could not be made: " + c.Error
 	case c.Caught() && c.Late(now, within):
 		return "caught late, after " + took + " of " + text.Duration(within) + ": " + strings.Join(steps, ", ")

@@ -8,11 +8,11 @@ import (
 )
 
 // How much garbage may lie about before it is collected: as much as this, but no more and no less of what lives than
-// these parts. A small fleet is so a tenth faster, for nearly all that a pass allocates is garbage when it ends; of a
-// large one memory is what costs, its time as well, for a page of memory has to be made before it is used.
+// these parts. So a small fleet is a tenth faster, for nearly all that a pass allocates is garbage when it ends; of a
+// large one memory is what costs, and time too, for a page of memory has to be made before it is used.
 const (
-	spareBytes              = 48 << 20
-	seldomest, mostOftenest = 400, 50 // percent
+	spareBytes          = 48 << 20
+	seldomest, oftenest = 400, 50 // percent
 )
 
 // collectSeldom lets garbage grow longer than usual while little lives. The variable GOGC has the last word.
@@ -38,5 +38,5 @@ func pace(c *collected) {
 
 // percentOf is how much garbage is left, in percent of what lives.
 func percentOf(live uint64) int {
-	return int(min(max(spareBytes*100/max(live, 1), mostOftenest), seldomest))
+	return int(min(max(spareBytes*100/max(live, 1), oftenest), seldomest))
 }

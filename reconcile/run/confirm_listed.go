@@ -64,9 +64,9 @@ func (r confirmer) settleListed(ctx context.Context, provider string, ids []stri
 func (r confirmer) believe(ctx context.Context, refs []reconcile.Ref, gone bool,
 	out map[reconcile.Ref]reconcile.Lookup,
 ) {
-	looks := r.k.observer().looks(ctx, spread(refs, listedLooks), nil)
-	agree := true
-	for i, ref := range spread(refs, listedLooks) {
+	some, agree := spread(refs, listedLooks), true
+	looks := r.k.observer().looks(ctx, some, nil)
+	for i, ref := range some {
 		out[ref] = looks[i]
 		over := looks[i].Gone || looks[i].Sandbox.State == reconcile.SandboxEnded
 		agree = agree && looks[i].Error == "" && over == gone
