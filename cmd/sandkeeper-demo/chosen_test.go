@@ -79,11 +79,11 @@ func TestPartOfTheDay(t *testing.T) {
 	folder := shortFolder(t)
 	t.Cleanup(func() { os.RemoveAll(folder) })
 	p := playDemo(t, "--scene", "vanish", "--hurry", "--keep", "--with-prometheus", "--folder", folder)
-	reaches(t, "a Prometheus that reads the metrics", func() bool {
+	p.reaches(t, "a Prometheus that reads the metrics", func() bool {
 		found := regexp.MustCompile(`(http://\S+) \(Prometheus`).FindStringSubmatch(p.said.String())
 		return found != nil && reads(t, found[1])
 	})
-	reaches(t, "what was repaired", func() bool { return strings.Contains(p.said.String(), "all well") })
+	p.reaches(t, "what was repaired", func() bool { return strings.Contains(p.said.String(), "all well") })
 	if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

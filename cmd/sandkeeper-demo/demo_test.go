@@ -125,18 +125,38 @@ func playDemo(t *testing.T, args ...string) *process {
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill() // it has usually ended
 		<-p.done
+		if t.Failed() {
+			t.Logf("the demo said:\n%s", p.said.String())
+		}
 	})
 	return p
 }
 
-// reaches waits until the condition holds, a bounded time.
+// reaches waits until the condition holds. The bound is far above what a loaded machine needs: only a
+// fault meets it.
 func reaches(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for until := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(5 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("never reached: %s", what)
 		}
 	}
+}
+
+// reaches waits until the condition holds, or the demo has ended without it.
+func (p *process) reaches(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	reaches(t, what, func() bool {
+		select {
+		case <-p.done:
+			if !is() {
+				t.Fatalf("the demo has ended before this was reached: %s", what)
+			}
+			return true
+		default:
+			return is()
+		}
+	})
 }
 
 // TestDemoInterrupted: Ctrl-C at any moment ends with exit code 0 and leaves no process
@@ -151,12 +171,12 @@ func TestDemoInterrupted(t *testing.T) {
 			folder := shortFolder(t)
 			c := playDemo(t, "--hurry", "--folder", folder)
 			if said == "" {
-				reaches(t, "a database that is being made", func() bool {
+				c.reaches(t, "a database that is being made", func() bool {
 					found, _ := filepath.Glob(filepath.Join(folder, "*", "*", "data"))
 					return len(found) > 0
 				})
 			}
-			reaches(t, "the words "+said, func() bool { return strings.Contains(c.said.String(), said) })
+			c.reaches(t, "the words "+said, func() bool { return strings.Contains(c.said.String(), said) })
 			if err := c.cmd.Process.Signal(syscall.SIGINT); err != nil {
 				t.Fatal(err)
 			}

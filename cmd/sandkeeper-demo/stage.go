@@ -168,8 +168,16 @@ func (s *demoStage) prepareProgram(ctx context.Context, path string) (err error)
 	return err
 }
 
-// startDaemon starts the daemon of the story, which ends with the context.
+// startDaemon starts the daemon of the story, which ends with the context. Where somebody took its
+// address since it was found free, such as another demo, it starts at another one.
 func (s *demoStage) startDaemon(ctx context.Context) (d *daemon, err error) {
+	d, s.url, err = s.program.run(ctx, s.log())
+	if err == nil || ctx.Err() != nil || vacant(ctx, demoAddress) != "" {
+		return d, err
+	}
+	if s.program.config, err = s.writeConfig("sandkeeper.yaml", anyAddress); err != nil {
+		return nil, err
+	}
 	d, s.url, err = s.program.run(ctx, s.log())
 	return d, err
 }
