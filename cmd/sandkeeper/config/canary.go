@@ -77,10 +77,14 @@ func (c canaryCheck) place() {
 	e := c.Entries()[at]
 	name := e.CanaryName("x")
 	labels := e.CanaryLabels(name)
+	lasts, within := providers.Plants(e.Kind), c.canaryPolicy().Within
 	switch {
-	case !providers.Plants(e.Kind):
+	case lasts == 0:
 		c.r.fail(key, "sandkeeper cannot make a sandbox at a provider of kind "+e.Kind,
 			"name an entry of kind "+strings.Join(planting(), " or ")+", or remove canary")
+	case within >= lasts:
+		c.r.fail("canary.within", fmt.Sprintf("is %s, and %s ends a canary by itself after %s", text.Exact(within), e.Name,
+			text.Exact(lasts)), "use less, or a shorter after for the rule orphan")
 	case !e.Owns.Prove(name, labels):
 		c.r.fail(key, "nothing would prove that a canary is ours: "+e.Name+" has neither owns.labels nor owns.name_prefix",
 			"give one of them, or remove canary")
@@ -92,7 +96,7 @@ func (c canaryCheck) place() {
 // planting are the kinds of providers where a canary can be made.
 func planting() (kinds []string) {
 	for _, kind := range providers.Kinds() {
-		if providers.Plants(kind) {
+		if providers.Plants(kind) > 0 {
 			kinds = append(kinds, kind)
 		}
 	}
