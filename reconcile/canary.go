@@ -110,8 +110,7 @@ func (c *Canary) Line(now time.Time, within time.Duration) string {
 const MostCanaries = 50
 
 // CanaryOf is the canary that a sandbox is; nil when it is none. Its label alone proves nothing: the ledger must know
-// of it, by the id that the provider told or by the name that it was made with, which its label says where sandboxes
-// have no names.
+// of it, by the id that the provider told or by the name that it was made with.
 func (m *Memory) CanaryOf(b *Sandbox) *Canary {
 	if !b.Canary || !b.Ours() {
 		return nil
@@ -122,7 +121,7 @@ func (m *Memory) CanaryOf(b *Sandbox) *Canary {
 			continue
 		}
 		//guard:canary-known P9
-		if c.Sandbox == b.ID || c.Sandbox == "" && c.Name != "" && c.Name == FirstOf(b.Name, b.Labels[CanaryLabel]) {
+		if c.Sandbox == b.ID || c.Sandbox == "" && c.Name != "" && c.Name == b.Name {
 			return c
 		}
 	}

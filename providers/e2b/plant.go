@@ -14,7 +14,7 @@ import (
 // may run on the smallest plan.
 const canaryLasts = time.Hour
 
-// Plant makes a sandbox that no task explains. Its name is its label, for sandboxes have none here. The call is made
+// Plant makes a sandbox that no task explains. Its label is its name, for sandboxes have none here. The call is made
 // once: who got no answer looks for it by that label.
 func (p *Provider) Plant(ctx context.Context, template, name string) (string, error) {
 	body, err := json.Marshal(map[string]any{"templateID": template, "timeout": int(canaryLasts.Seconds()),

@@ -22,7 +22,7 @@ func plants(l *lab) {
 	}
 	l.Clock.Advance(10 * time.Second)
 	got := l.get(id)
-	if !got.Owned || !got.Canary || got.Task != "" || got.Labels[reconcile.CanaryLabel] != canary || got.Spare || got.Excepted {
+	if !got.Owned || !got.Canary || got.Task != "" || got.Name != canary || got.Spare || got.Excepted {
 		l.t.Errorf("Get = %+v, want a canary of ours that names no task", got)
 	}
 	all, _, err := l.list()

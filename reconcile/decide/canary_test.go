@@ -20,19 +20,15 @@ func TestCanary(t *testing.T) {
 	unproven := []string{"held terminate daytona/s1: unproven: not proven on your history: it was not held against it yet"}
 	goes := do("terminate daytona/s1")
 	testPlan(t, map[string]planCase{
-		"a canary":                            {known, goes},
-		"no proof is needed":                  {known + "proof needed", goes},
-		"a label alone is none":               {planted + "proof needed", unproven},
-		"another one's":                       {planted + "canary k1 sandbox=s2; proof needed", unproven},
-		"by its name, where no answer came":   {planted + "canary k1 name=c1; proof needed", goes},
-		"by a name, though its id is another": {planted + "canary k1 sandbox=s2 name=c1; proof needed", unproven},
-		"by its label, where sandboxes have no names": {
-			strings.Replace(planted, "name=c1", "label.sandkeeper-canary=c1", 1) + "canary k1 name=c1; proof needed", goes},
-		"by its label, though its name is another": {
-			strings.Replace(planted, "name=c1", "name=c1 label.sandkeeper-canary=c2", 1) + "canary k1 name=c2; proof needed", unproven},
-		"without the label":   {strings.Replace(known, "canary=yes", "", 1) + "proof needed", unproven},
-		"not ours":            {strings.Replace(known, "canary=yes", "canary=yes owned=no", 1), nil},
-		"its rule only looks": {known + "rule orphan mode=observe", []string{"held terminate daytona/s1: observe"}},
+		"a canary":                                   {known, goes},
+		"no proof is needed":                         {known + "proof needed", goes},
+		"a label alone is none":                      {planted + "proof needed", unproven},
+		"another one's":                              {planted + "canary k1 sandbox=s2; proof needed", unproven},
+		"by its name, where no answer came":          {planted + "canary k1 name=c1; proof needed", goes},
+		"by a name, though its id is another":        {planted + "canary k1 sandbox=s2 name=c1; proof needed", unproven},
+		"without the label":                          {strings.Replace(known, "canary=yes", "", 1) + "proof needed", unproven},
+		"not ours":                                   {strings.Replace(known, "canary=yes", "canary=yes owned=no", 1), nil},
+		"its rule only looks":                        {known + "rule orphan mode=observe", []string{"held terminate daytona/s1: observe"}},
 		"it may belong to a task with no sandbox":    {known + "task t2 running started=1h ev.heartbeat=5s; find t2 none", goes},
 		"the budget of the hour is used up":          {known + "limits per_hour=1; spent 1", []string{"held terminate daytona/s1: budget: per_hour 1"}},
 		"where each sandbox has a link, it has none": {"provider daytona required=no; " + known, goes},
