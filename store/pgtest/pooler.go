@@ -65,7 +65,7 @@ func startPooler(tb TB, path string, to *pgx.ConnConfig) (address string, err er
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) }) // the next run sweeps what is left
 	log, config := filepath.Join(dir, "pooler.log"), filepath.Join(dir, "pooler.ini")
 	text := fmt.Sprintf(pooling, to.Host, to.Port, to.User, port, log)
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil { //nolint:gosec // its user is another one
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		return "", err
 	}
 	// The context ends the start, not the pooler.
