@@ -50,7 +50,7 @@ func begun(a reconcile.Action, from, now time.Time) bool {
 		return asked && !a.FirstActed.After(now.Add(-protocol.MostOverdue))
 	}
 	failed := a.Outcome == reconcile.OutcomeFailed
-	return a.ClosedAt.After(from) && (failed || a.Outcome == reconcile.OutcomeConfirmed && asked && !a.Adopted())
+	return a.ClosedAt.After(from) && (failed || a.Outcome == reconcile.OutcomeConfirmed && asked && a.Claimable())
 }
 
 // Report reads what each rule came to since so long ago, by rule.
