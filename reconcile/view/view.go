@@ -62,7 +62,7 @@ func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []Ruled {
 	active := make([]Ruled, 0, len(reconcile.Rules))
 	for i := range reconcile.Rules {
 		r := Ruled{&reconcile.Rules[i], p.Rules[reconcile.Rules[i].Name]}
-		if r.Policy.Mode != reconcile.Off && r.Policy.Mode != "" && (kind == reconcile.Full || !r.FullOnly) {
+		if r.Policy.Mode != reconcile.Off && r.Policy.Mode != "" && (kind == reconcile.Full || !r.FullOnly || r.SightedAgain) {
 			active = append(active, r)
 		}
 	}
