@@ -39,8 +39,8 @@ func (a *Action) Adopted() bool { return a.Detail == AdoptedDetail }
 // asked for it.
 func (a *Action) Claimable() bool { return !a.Adopted() && a.Detail != UnsureDetail }
 
-// UnsureDetail is the detail of a termination that an attempt may have asked for of which nobody wrote down what came of
-// it: nobody can tell whose the end is, and it counts for nothing.
+// UnsureDetail is the detail of a termination that an attempt may have asked for of which nobody wrote down what came:
+// nobody can tell whose the end is, and it counts for nothing.
 const UnsureDetail = "is being deleted already, and whether an earlier attempt asked for it is not known"
 
 // AnewDetail is the detail of a write that was tried before, and is not tried again: the task has begun anew since, and
@@ -58,7 +58,7 @@ func (a *Action) WaitsFor() HeldBy {
 	return HeldByIn(a.Detail)
 }
 
-// Unasked are the words by which terminating-stuck says that a sandbox goes without a request of ours that is on record.
+// Unasked are the words by which terminating-stuck says that no request of ours is on record for a sandbox that goes.
 const Unasked = "sandkeeper has no record of having asked for it"
 
 // IsUnasked reports whether a finding's reason says so.

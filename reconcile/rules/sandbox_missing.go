@@ -55,7 +55,8 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	// What was missed until now does not count: a later one of its name may have been at work all the while.
 	//guard:missing-goes-on harm
 	if s.HasBox(v.MayGoOn) {
-		return Result{Suspect: "sandbox is gone: " + where + "; a later one of its name may go on, which the next listing tells"}
+		return Result{Suspect: "sandbox is gone: " + where +
+			"; a later one of its name may go on, which the next listing tells"}
 	}
 	cause, because := "", []reconcile.Evidence(nil)
 	if !v.Started(s) { // an unusable template explains a start that failed, not a sandbox that ran

@@ -49,8 +49,8 @@ func SightAgain(s *reconcile.Snapshot, p *reconcile.Policy) (refs []reconcile.Re
 	return refs
 }
 
-// SightedAgain reports whether a rule that needs a full pass may judge the subject now: this is one, or what one found is
-// still open, and the sandbox was looked at.
+// SightedAgain reports whether a rule that needs a full pass may judge the subject now: this is one, or what one found
+// is still open, and the sandbox was looked at.
 func (v *View) SightedAgain(rule string, s *reconcile.Subject) bool {
 	if v.S.Kind == reconcile.Full {
 		return true

@@ -120,7 +120,8 @@ func (v assessor) hasFor(b *reconcile.SeenSandbox) bool {
 }
 
 // unlisted reports whether the task's present state began after the newest listing, in a look that has the ledger's
-// inventory in its place: then nobody knows whether it has a sandbox. Before a quick pass sights anything again, it may.
+// inventory in its place: then nobody knows whether it has one. A quick pass that sights an orphan again has none, and
+// takes it for one that may have it.
 func (v assessor) unlisted(s *reconcile.Subject) bool {
 	return v.S.Inventory && (!s.Known || s.Seen.Since.After(v.S.Memory.LastFull.Add(-v.P.Quick)))
 }

@@ -62,7 +62,8 @@ type overKey struct {
 
 // New makes a reader of a history that begins.
 func New(l Ledger, t Truth) *Reader {
-	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{}, onRecord: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]int{},
+	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{},
+		onRecord: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]int{},
 		over: map[overKey]bool{}, alone: map[string]int{}, ours: map[string][]string{}}
 }
 
