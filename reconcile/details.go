@@ -35,6 +35,14 @@ const AdoptedDetail = "is being deleted already, and sandkeeper had not asked fo
 // Adopted reports whether somebody else had the sandbox terminated, and sandkeeper never asked.
 func (a *Action) Adopted() bool { return a.Detail == AdoptedDetail }
 
+// Claimable reports whether the termination that the action came to may be called sandkeeper's: it is on record that it
+// asked for it.
+func (a *Action) Claimable() bool { return !a.Adopted() && a.Detail != UnsureDetail }
+
+// UnsureDetail is the detail of a termination that an attempt may have asked for of which nobody wrote down what came:
+// nobody can tell whose the end is, and it counts for nothing.
+const UnsureDetail = "is being deleted already, and whether an earlier attempt asked for it is not known"
+
 // AnewDetail is the detail of a write that was tried before, and is not tried again: the task has begun anew since, and
 // the earlier attempt may be why.
 const AnewDetail = "the task has begun anew since it was planned and tried"
@@ -50,8 +58,8 @@ func (a *Action) WaitsFor() HeldBy {
 	return HeldByIn(a.Detail)
 }
 
-// Unasked are the words by which terminating-stuck says that a sandbox goes without a request of ours.
-const Unasked = "sandkeeper did not ask for it"
+// Unasked are the words by which terminating-stuck says that no request of ours is on record for a sandbox that goes.
+const Unasked = "sandkeeper has no record of having asked for it"
 
 // IsUnasked reports whether a finding's reason says so.
 func IsUnasked(reason string) bool { return strings.Contains(reason, Unasked) }

@@ -13,6 +13,7 @@ type Rule struct {
 
 	RestsOn       Sources // an untrusted one holds its verdicts
 	FullOnly      bool    // judged by full passes alone: it rests on a whole listing
+	SightedAgain  bool    // what a full pass found, a quick one may sight again, by a look at it
 	NeedsTasks    bool    // finds nothing where there are no tasks
 	Needs         Needs
 	Silence       bool    // judges by silence: a failed probe, or the worker's own, has to agree

@@ -78,7 +78,7 @@ var Rules = []Rule{
 	{
 		Name: "orphan", Means: "sandboxes that no task explains",
 		Family: CleanUp, NeedsTasks: true, RestsOn: OnTasks | OnLink | OnListing, FullOnly: true, MakesRoom: true,
-		Remedies: onUnused, Floor: 30 * time.Second,
+		SightedAgain: true, Remedies: onUnused, Floor: 30 * time.Second,
 		Default: RulePolicy{After: time.Hour, Sightings: 2, Apart: time.Minute}, Keys: []string{"sightings", "apart"},
 		Presets: map[string]time.Duration{"omoios": 5 * time.Minute, "coding-agent": 5 * time.Minute},
 	},

@@ -41,7 +41,8 @@ type Snapshot struct {
 	Templates []Template             // those configured and used
 	Quotas    map[string][]Quota     // by provider entry; absent where they could not be measured
 
-	Whole bool // every sandbox that the ledger remembers was listed; false when that was not weighed
+	Whole     bool // every sandbox that the ledger remembers was listed; false when that was not weighed
+	Inventory bool // what the ledger remembers stands for listings, see [Snapshot.TakeInventory]
 }
 
 // Lists reports whether the sandbox was listed, found or got in this pass. Sandboxes are
@@ -198,7 +199,7 @@ func (s *Snapshot) AddOwned(sb Sandbox) {
 // say who may belong together; nothing is ended on their word.
 func (s *Snapshot) TakeInventory(p *Policy) {
 	refs := slices.SortedFunc(s.Memory.Sandboxes.Keys(), CompareRefs) // sandboxes are too large to be sorted
-	s.Sandboxes = slices.Grow(s.Sandboxes, len(refs))
+	s.Sandboxes, s.Inventory = slices.Grow(s.Sandboxes, len(refs)), true
 	for _, ref := range refs {
 		seen := s.Memory.Sandboxes.Of(ref)
 		entry, ours := p.Providers[ref.Provider]

@@ -37,7 +37,9 @@ func TestRecordOfTheEnd(t *testing.T) {
 		"a longer threshold is not":         {"rule sandbox-missing after=31s; " + task + knew + died, "seen", ""},
 		"its worker spoke within the limit": {strings.Replace(task, "heartbeat=2m", "heartbeat=90s", 1) + knew + died, "kept", "last seen 1m30s ago"},
 		"a later one of its name may go on": {"pass quick; source listing:daytona trusted; provider daytona nameslast=yes; " + task + knew + died,
-			"seen", "a later one of its name may go on"},
+			"kept", "a later one of its name may go on"},
+		"a later one of its name may have gone on until now": {"provider daytona nameslast=yes; " + strings.Replace(task+knew, "created=1h",
+			"created=1h gone=1m", 1) + died, "seen", "on record"},
 	})
 	const assigned = "provider daytona id=yes; task t1 assigned updated=9s sandbox=s1; knew task t1 assigned since=9s; "
 	const came = "knew box daytona/s1 running task=t1 since=8s first=8s; "

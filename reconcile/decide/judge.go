@@ -90,7 +90,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Re
 	sight(v, &f, r, s)
 	//guard:sightings P6
 	//guard:missing-ripe P3
-	f.Due = out.Due || out.Sightings > 0 && f.Sightings >= out.Sightings && !out.NotYet && ripe(v, &f, r, s)
+	f.Due = out.Due || out.Sightings > 0 && f.Sightings >= out.Sightings && ripe(v, &f, r, s)
 	f.HeldBy = f.HeldBy.With(freezes(v, r, s, out.Conclusive)...)
 	//guard:unmapped-status harm
 	f.HeldBy = append(f.HeldBy, meaningless(v, s)...)

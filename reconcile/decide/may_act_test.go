@@ -81,6 +81,7 @@ func TestMayAct(t *testing.T) {
 		{"a task of an unmapped status", func(f *Facts) { f.Users = []reconcile.Task{{ID: "t2", Status: "odd", State: reconcile.TaskUnknown}} }},
 		{"a task that is over", func(f *Facts) { f.Users = []reconcile.Task{{ID: "t2", State: reconcile.TaskFailed}} }},
 		{"an action of ours is at it", func(f *Facts) { f.Busy = true }},
+		{"neither it nor a row proves it", func(f *Facts) { f.Unnamed = true }},
 		{"a further table explains it", func(f *Facts) { f.Explained = "previews" }},
 		{"all is paused", func(f *Facts) { f.Controls.Pauses = []reconcile.Pause{{Scope: "all", Author: "ana", Reason: "drill"}} }},
 		{"the sandbox is held", func(f *Facts) {
@@ -180,6 +181,7 @@ a live task uses it                   go      go    back    back    back    back
 a task of an unmapped status          go      go    back    back    back    back    back      go      go      go    back      go      go      go
 a task that is over                   go      go      go      go      go      go      go      go      go      go      go      go      go      go
 an action of ours is at it            go      go      go      go      go      go      go      go      go      go      go      go    back      go
+neither it nor a row proves it        go      go      go      go      go      go      go      go      go      go      go      go    back      go
 a further table explains it           go      go      go      go      go    back    back      go      go      go      go      go      go      go
 all is paused                       wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait    wait      go    wait
 the sandbox is held                 wait    wait    wait    wait    wait    wait    wait      go      go    wait    wait      go      go    wait

@@ -49,7 +49,7 @@ func (j *Judgement) Results(d *Decision) []RuleAnswer {
 			a.Says, a.Why = SaysOff, "the rule is off"
 		case find == nil:
 			a.Says, a.Why = fleetAnswers[name](&v, j, d)
-		case reconcile.RuleNamed(name).FullOnly && v.S.Kind != reconcile.Full:
+		case reconcile.RuleNamed(name).FullOnly && !v.SightedAgain(name, d.Subject):
 			a.Says, a.Why = SaysOff, fullWords(&v, name, d.Subject.ID)
 		default:
 			a.Says, a.Why = answerOf(&v, name, d)

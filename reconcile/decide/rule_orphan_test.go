@@ -1,10 +1,53 @@
 package decide
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
+
+// What a quick pass may sight again: found by a full one, long enough ago, held by nothing, and not too many, for a
+// breaker has to see at once all that is due.
+func TestWhatAQuickPassSightsAgain(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		n      int
+		kind   reconcile.PassKind
+		change func(*reconcile.Finding)
+		mode   reconcile.Mode
+		want   int
+	}{
+		"ten":                           {10, reconcile.Quick, nil, reconcile.Enforce, 10},
+		"eleven":                        {11, reconcile.Quick, nil, reconcile.Enforce, 0},
+		"in a full pass":                {1, reconcile.Full, nil, reconcile.Enforce, 0},
+		"the rule is off":               {1, reconcile.Quick, nil, reconcile.Off, 0},
+		"sighted a moment ago":          {1, reconcile.Quick, func(f *reconcile.Finding) { f.SightedAt = now.Add(-59 * time.Second) }, reconcile.Enforce, 0},
+		"due already":                   {1, reconcile.Quick, func(f *reconcile.Finding) { f.Due = true }, reconcile.Enforce, 0},
+		"held":                          {1, reconcile.Quick, func(f *reconcile.Finding) { f.HeldBy = reconcile.HeldBy{reconcile.HeldShared()} }, reconcile.Enforce, 0},
+		"of a rule for full ones alone": {1, reconcile.Quick, func(f *reconcile.Finding) { f.Rule = "over-age" }, reconcile.Enforce, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &reconcile.Snapshot{Kind: c.kind, Memory: reconcile.Memory{Now: now, Findings: map[reconcile.FindingKey]reconcile.Finding{}}}
+			for i := range c.n {
+				f := reconcile.Finding{Rule: "orphan", Provider: "lab", Sandbox: fmt.Sprint("s", i), Subject: fmt.Sprint("sandbox:lab/s", i),
+					SightedAt: now.Add(-time.Minute)}
+				if c.change != nil {
+					c.change(&f)
+				}
+				s.Memory.Findings[f.Key()] = f
+			}
+			rule := reconcile.RulePolicy{Mode: c.mode, Apart: time.Minute}
+			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"orphan": rule, "over-age": rule}}
+			if got := view.SightAgain(s, p); len(got) != c.want {
+				t.Errorf("a quick pass sights %v again, want %d", got, c.want)
+			}
+		})
+	}
+}
 
 func TestOrphan(t *testing.T) {
 	// Seen once, a minute ago: this look is the second sighting.
@@ -183,14 +226,19 @@ func TestOrphan(t *testing.T) {
 		"no row was asked whether it names it": {
 			"provider daytona label=no named=yes; " + seen + "box daytona/s1 running key=k1; " +
 				"unread sandbox:k1", "kept", "not read"},
-		"paused":                    {seen + "box daytona/s1 suspended", "due", ""},
-		"failed":                    {seen + "box daytona/s1 failed", "due", ""},
-		"a state that nobody knows": {seen + "box daytona/s1 unknown raw=warped", "held", `unknown state "warped"`},
-		"being deleted":             {seen + "box daytona/s1 deleting", "kept", "is being deleted"},
-		"ended":                     {seen + "box daytona/s1 ended", "healthy", ""},
-		"foreign":                   {seen + "box daytona/s1 running owned=no", "healthy", ""},
-		"no task table":             {"tasks none; " + seen + "box daytona/s1 running", "healthy", ""},
-		"a quick pass judges none":  {"pass quick; " + seen + "box daytona/s1 running", "healthy", ""},
+		"paused":                             {seen + "box daytona/s1 suspended", "due", ""},
+		"failed":                             {seen + "box daytona/s1 failed", "due", ""},
+		"a state that nobody knows":          {seen + "box daytona/s1 unknown raw=warped", "held", `unknown state "warped"`},
+		"being deleted":                      {seen + "box daytona/s1 deleting", "kept", "is being deleted"},
+		"ended":                              {seen + "box daytona/s1 ended", "healthy", ""},
+		"foreign":                            {seen + "box daytona/s1 running owned=no", "healthy", ""},
+		"no task table":                      {"tasks none; " + seen + "box daytona/s1 running", "healthy", ""},
+		"a quick pass judges none":           {"pass quick; " + seen + "box daytona/s1 running", "healthy", ""},
+		"a quick pass that got it by its id": {"pass quick; source listing:daytona trusted; " + seen + "look daytona/s1 running", "due", ""},
+		"a quick pass that got it by its id, and no full one has found it": {
+			"pass quick; source listing:daytona trusted; look daytona/s1 running", "healthy", ""},
+		"a quick pass that could not get it": {"pass quick; source listing:daytona trusted; " + seen +
+			"box daytona/s1 running; look daytona/s1 error", "healthy", ""},
 		"a class with a longer limit": {
 			"rule orphan when.template=gpu then=2h; " + seen + "box daytona/s1 running template=gpu", "kept", "of 2h"},
 		"another region's limit": {

@@ -122,18 +122,24 @@ func TestSandboxMissing(t *testing.T) {
 			seen + "task t1 running started=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1", "due", ""},
 		"gone, and a later one of its name may go on": {"provider daytona id=yes nameslast=yes; " + seen +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1; look daytona/s1 gone; find t1 none",
-			"seen", "the next listing tells"},
+			"kept", "the next listing tells"},
+		"over and on record, and a later one of its name may go on": {"pass quick; source listing:daytona trusted; " +
+			"provider daytona id=yes nameslast=yes label=no; " + seen + "task t1 running started=1h sandbox=s1; " +
+			"knew box daytona/s1 running task=t1; look daytona/s1 ended key=s1", "kept", "the next listing tells"},
 		"gone, and no later one of its name in a listing since": {"provider daytona id=yes nameslast=yes; " +
 			seen + "task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 gone=2m; look daytona/s1 gone; " +
 			"find t1 none", "due", ""},
+		"gone, and no later one of its name in this listing, the first since": {"provider daytona id=yes nameslast=yes; " +
+			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 gone=2m; look daytona/s1 gone; " +
+			"find t1 none", "seen", ""},
 		"gone, and a later one of its name counts as another's": {"provider daytona id=yes nameslast=yes; " +
 			seen + "task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
 			"look daytona/s1 gone; find t1 none; knew box daytona/s2 running task=t0 name=n; box daytona/s2 running name=n",
-			"seen", "the next listing tells"},
+			"kept", "the next listing tells"},
 		"gone, and a later one of its name is listed for the first time, as another's": {"provider daytona id=yes nameslast=yes; " +
 			seen + "task t0 running started=1h sandbox=s0; knew box daytona/s0 running task=t0 name=n; box daytona/s0 running key=s0 name=n; " +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
-			"look daytona/s1 gone; find t1 none; box daytona/s2 running name=n", "seen", "the next listing tells"},
+			"look daytona/s1 gone; find t1 none; box daytona/s2 running name=n", "kept", "the next listing tells"},
 		"never started, and what went on with a name of it is gone": {"provider daytona id=yes nameslast=yes label=no named=yes; " +
 			seen + "task t1 assigned updated=5m; knew task t1 assigned since=5m; " +
 			"knew box daytona/s2 running task=t1 first=4m name=n; look daytona/s2 gone", "healthy", ""},

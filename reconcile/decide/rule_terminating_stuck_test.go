@@ -21,7 +21,7 @@ func TestTerminatingStuck(t *testing.T) {
 		"it is gone":                      {"row t1 failed updated=1h; look daytona/s1 gone; knew box daytona/s1 running task=t1; " + asked + "asked=1h", "healthy", ""},
 		"it is ended":                     {"box daytona/s1 ended task=t1; row t1 failed updated=1h; " + asked + "asked=1h", "healthy", ""},
 		"it is still being deleted":       {"box daytona/s1 deleting task=t1; row t1 failed updated=1h; " + asked + "asked=1h", "report", "still deleting"},
-		"being deleted, not by us":        {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h", "report", "is deleting for 2m, and sandkeeper did not ask for it"},
+		"being deleted, not by us":        {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h", "report", "is deleting for 2m, and sandkeeper has no record of having asked for it"},
 		"being deleted for less":          {"box daytona/s1 deleting task=t1 updated=1m59s; row t1 failed updated=1h", "healthy", ""},
 		"as the ledger saw":               {"box daytona/s1 deleting task=t1 updated=1s; knew box daytona/s1 deleting since=2m; row t1 failed updated=1h", "report", ""},
 		"listed again, and its end was confirmed": {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h; " +

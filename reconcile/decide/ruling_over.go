@@ -43,6 +43,8 @@ func goneBefore(a *reconcile.Action, look *reconcile.Lookup) Ruling {
 	//guard:underway-adopted lost
 	case look.Sandbox.State == reconcile.SandboxDeleting && a.Attempts <= 1 && a.ActedAt.IsZero() && a.FirstActed.IsZero():
 		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: reconcile.AdoptedDetail}
+	case look.Sandbox.State == reconcile.SandboxDeleting && a.ActedAt.IsZero() && a.FirstActed.IsZero():
+		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: reconcile.UnsureDetail}
 	case look.Sandbox.State == reconcile.SandboxDeleting:
 		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: "is being deleted already"}
 	}

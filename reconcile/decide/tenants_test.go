@@ -24,6 +24,10 @@ func TestTenantsTrust(t *testing.T) {
 		"two of one tenant beside three of another's, of which one has none either": {
 			shared + "task x{1..2} running started=1h ev.heartbeat=9s tenant=evil; task o{1..3} running started=1h ev.heartbeat=9s tenant=t1; " +
 				"box daytona/o{1..2} running task=o{1..2}", "link", "5 tasks show life and only 2"},
+		"the same, but the row of that one names a sandbox that is given to a row of the first, which names it too": {
+			shared + "provider daytona id=yes; task x{1..3} running started=1h ev.heartbeat=9s tenant=evil; " +
+				"task x9 running started=1h ev.heartbeat=9s sandbox=o2 tenant=evil; task o{1..2} running started=1h ev.heartbeat=9s sandbox=o{1..2} tenant=t1; " +
+				"box daytona/o{1..2} running key=o{1..2}", "link@evil", "4 tasks show life and only 1"},
 		"one tenant's shows life, and no sandbox links to any": {
 			shared + "task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 assigned updated=1m tenant=t1; box daytona/o1 running", "link@evil",
 			"none of 1 sandboxes links to any task"},

@@ -10,7 +10,8 @@ import (
 )
 
 // orphan finds an owned sandbox that no task, live or finished, explains, seen by at least
-// two full passes. What cannot be known is held and shown, never ended.
+// two passes: first by a full one, then by another, or by a quick one that gets it by its id and reads
+// the rows by key. What cannot be known is held and shown, never ended.
 func orphan(v *view.View, s *reconcile.Subject) Result {
 	if s.Task != nil || v.P.Tasks.None || len(s.Boxes) != 1 {
 		return no(v, func() string {
@@ -18,6 +19,10 @@ func orphan(v *view.View, s *reconcile.Subject) Result {
 		})
 	}
 	b := &s.Boxes[0]
+	//guard:sighted-looked P3
+	if !v.SightedAgain("orphan", s) {
+		return healthyResult("only full passes find any: they rest on a whole listing")
+	}
 	//guard:orphan-owned P1
 	if !b.Here || !b.Owned || !b.State.Exists() {
 		return healthyResult("the sandbox is not here any more, or not proven ours")

@@ -47,7 +47,6 @@ type Result struct {
 	Holds       reconcile.HeldBy
 
 	Sightings  int  // how many sightings make it due; 0 means that one look is enough
-	NotYet     bool // another look has to come first, however many sightings there were
 	Conclusive bool // does not rest on the silence of events
 	Veto       bool // forbids every fail and requeue of the row
 	Report     bool // never acted on, whatever the remedy

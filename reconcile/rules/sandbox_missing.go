@@ -52,14 +52,15 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	if !ok {
 		return Result{NeedsLookup: v.CanLook(t), Suspect: where}
 	}
+	// What was missed until now does not count: a later one of its name may have been at work all the while.
+	//guard:missing-goes-on harm
+	if s.HasBox(v.MayGoOn) {
+		return Result{Suspect: "sandbox is gone: " + where +
+			"; a later one of its name may go on, which the next listing tells"}
+	}
 	cause, because := "", []reconcile.Evidence(nil)
 	if !v.Started(s) { // an unusable template explains a start that failed, not a sandbox that ran
 		cause, because = v.Cause(s)
-	}
-	//guard:missing-goes-on harm
-	goesOn := s.HasBox(v.MayGoOn)
-	if goesOn {
-		cause = reconcile.Joined("a later one of its name may go on, which the next listing tells", cause)
 	}
 	var holds reconcile.HeldBy
 	// One that is known to be gone may be of an earlier attempt, unless the row names it.
@@ -74,10 +75,10 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	}
 	holds = append(holds, strangers(v, s)...)
 	told, record := v.DeathWords(s)
-	//guard:missing-record-goes-on harm
-	recorded := !goesOn && onRecord(v, s, grace)
+	//guard:missing-record-goes-on P5
+	recorded := !s.HasBox(v.Renewed) && onRecord(v, s, grace)
 	return Result{
-		Found: true, Due: recorded, NotYet: goesOn, Holds: holds, NeedsLookup: v.Unrecorded(s),
+		Found: true, Due: recorded, Holds: holds, NeedsLookup: v.Unrecorded(s),
 		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
 		Reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
 		Evidence: slices.Concat([]reconcile.Evidence{

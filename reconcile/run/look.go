@@ -36,6 +36,17 @@ func (k observer) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 	k.lookup(ctx, s, refs)
 }
 
+// sightAgain gets by id what a quick pass sights again, and then reads the rows that may explain it: a row that was
+// written before the look is seen with it.
+func (k observer) sightAgain(ctx context.Context, s *reconcile.Snapshot) error {
+	refs := view.SightAgain(s, &k.Policy)
+	if len(refs) == 0 {
+		return nil
+	}
+	k.lookup(ctx, s, refs)
+	return k.readRows(ctx, s)
+}
+
 // lookSuspects looks directly at what a first judgement could not settle, and reports
 // whether there was anything. Where there are more than one pass may look at, they take turns: the
 // passes go round, and each suspect is reached within as many passes as [LookTurns] says.

@@ -71,6 +71,9 @@ func (k observer) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.J
 	}
 	k.own(s)
 	s.Weigh()
+	if err := k.sightAgain(ctx, s); err != nil {
+		return nil, err
+	}
 	k.lookMissing(ctx, s)
 	//guard:further-looked harm
 	if !k.Policy.Tasks.None { // after the looks: a quick pass knows no other sandboxes

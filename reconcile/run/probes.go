@@ -202,7 +202,24 @@ func (r *prober) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconc
 func (k *Reconciler) mayProbe(ctx context.Context, ref reconcile.Ref, busy bool) (reconcile.Sandbox, decide.Ruling) {
 	look := k.observer().lookupOne(ctx, ref)
 	f := &decide.Facts{Lookup: look, Unread: look.Error, Busy: busy}
+	if look.Error == "" && !look.Gone {
+		f.Unnamed, f.Unread = k.observer().unnamed(ctx, &look.Sandbox)
+	}
 	return look.Sandbox, decide.MayAct(view.Of(&k.Policy), decide.ProbeOf(ref), f)
+}
+
+// unnamed reports whether only a row could prove a sandbox ours, by the label that names it, and neither is there now:
+// a listing may have shown it with the labels of another. Unread says why that could not be read.
+func (k observer) unnamed(ctx context.Context, sb *reconcile.Sandbox) (is bool, unread string) {
+	p := k.Policy.Providers[sb.Provider]
+	if sb.Owned || sb.Task != "" || !p.LinkTask || !p.ByRow(sb) || k.Policy.Tasks.None {
+		return false, ""
+	}
+	rows, err := k.Tasks.BySandbox(ctx, sb.Keys())
+	if err != nil {
+		return false, "read the rows that name the sandbox: " + text.Clip(err.Error(), 200)
+	}
+	return len(rows.Tasks) == 0, ""
 }
 
 // probeOne probes one sandbox. A probe that was cut short by our own end proves nothing.

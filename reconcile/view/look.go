@@ -25,6 +25,44 @@ func Rotated[T any](list []T, now time.Time) []T {
 	return append(slices.Clone(list[from:]), list[:from]...)
 }
 
+// sightedMost is how many a quick pass sights again. More wait for the full one: a breaker has to see at once all that
+// is due.
+const sightedMost = 10
+
+// SightAgain are the sandboxes that a full pass found something of which a quick one may sight again: nothing holds
+// it, and the interval between two sightings is over. None where they are many.
+func SightAgain(s *reconcile.Snapshot, p *reconcile.Policy) (refs []reconcile.Ref) {
+	if s.Kind != reconcile.Quick {
+		return nil
+	}
+	for key, f := range s.Memory.Findings {
+		apart := s.Memory.Now.Sub(f.SightedAt) >= p.Rules[key.Rule].Apart
+		if reconcile.RuleNamed(key.Rule).SightedAgain && p.Judges(key.Rule) && !f.Due && len(f.HeldBy) == 0 && apart {
+			refs = append(refs, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox})
+		}
+	}
+	//guard:sighted-many P7
+	if len(refs) > sightedMost {
+		return nil
+	}
+	reconcile.SortRefs(refs)
+	return refs
+}
+
+// SightedAgain reports whether a rule that needs a full pass may judge the subject now: this is one, or what one found
+// is still open, and the sandbox was looked at.
+func (v *View) SightedAgain(rule string, s *reconcile.Subject) bool {
+	if v.S.Kind == reconcile.Full {
+		return true
+	}
+	_, open := v.S.Memory.Findings[reconcile.FindingKey{Rule: rule, Subject: s.ID}]
+	if !open || !reconcile.RuleNamed(rule).SightedAgain || len(s.Boxes) != 1 {
+		return false
+	}
+	look, looked := v.S.Lookups[s.Boxes[0].Ref]
+	return looked && !look.Gone && look.Error == ""
+}
+
 // QuickLooks are the sandboxes that a quick pass gets by id: those of tasks that left the
 // live set, those that fail their probes, and those whose executions wait.
 func QuickLooks(s *reconcile.Snapshot) []reconcile.Ref {

@@ -36,10 +36,19 @@ func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
 // indexLag is by how much a listing may be behind: what is made is shown by then.
 const indexLag = 30 * time.Second
 
-// MayGoOn reports whether a sandbox that is gone may have a later one of its name, which goes on with the work of
+// Renewed reports whether a sandbox that is over may have had later ones of its name, of which no direct look at it
+// tells. Only listings show them, and the newest may have ended a moment before the first that shows none.
+func (v *places) Renewed(b *reconcile.SeenSandbox) bool {
+	p := v.P.Providers[b.Provider]
+	//guard:renewed-ended harm
+	over := b.Gone || b.Here && b.State == reconcile.SandboxEnded
+	return p.NamesLast && p.SandboxIsID && over
+}
+
+// MayGoOn reports whether a sandbox that is over may have a later one of its name, which goes on with the work of
 // its task, while the row holds the id of the former. Only a listing that was made later shows it.
 func (v *places) MayGoOn(b *reconcile.SeenSandbox) bool {
-	if p := v.P.Providers[b.Provider]; !p.NamesLast || !p.SandboxIsID || !b.Gone {
+	if !v.Renewed(b) {
 		return false
 	}
 	listed := v.Now

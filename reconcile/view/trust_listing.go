@@ -311,9 +311,12 @@ func (v *View) outOfSight(t *reconcile.Task) bool {
 	})
 }
 
+// givenToAnother reports whether the sandbox that a row names is given to another live row, which names it too.
+func givenToAnother(t, user *reconcile.Task) bool { return user != nil && user.ID != t.ID }
+
 // CountLinks counts it.
 func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
-	c := linkCount{heard: tallies{}, alone: tallies{}}
+	c, rows := linkCount{heard: tallies{}, alone: tallies{}}, v.RowsBySandbox()
 	for i := range subs {
 		s := &subs[i]
 		here := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here })
@@ -324,6 +327,9 @@ func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
 			c.linked++
 		case s.Task != nil && (v.P.Unplaced(s.Task) || v.outOfSight(s.Task)):
 			continue // nobody can look where its sandbox is: that says nothing of the link
+		//guard:link-shared P15
+		case s.Task != nil && !here && givenToAnother(s.Task, rows[v.P.Named(s.Task)]):
+			continue // of the rows that name one sandbox the one that it is given to speaks
 		case s.Task != nil && s.LinkState == reconcile.LinkLive && v.Started(s):
 			c.unmatchedTasks++
 			c.alone.add(s.Task.Tenant, true)

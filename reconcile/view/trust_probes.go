@@ -100,8 +100,7 @@ func (v assessor) pair(subs []reconcile.Subject) {
 	for i := range subs {
 		s := &subs[i]
 		if s.Task == nil || s.LinkState != reconcile.LinkLive ||
-			s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here }) ||
-			v.unlisted(s) {
+			s.HasBox(v.hasFor) || v.unlisted(s) {
 			continue
 		}
 		if _, alive := v.Alive(s.Task); alive {
@@ -114,10 +113,17 @@ func (v assessor) pair(subs []reconcile.Subject) {
 	}
 }
 
-// unlisted reports whether the task's present state began after the newest listing, in a look
-// that has none of its own: then nobody knows whether it has a sandbox.
+// hasFor reports whether the sandbox stands for one that its task has: it is seen, or a pass without a listing
+// remembers it and knows of no end.
+func (v assessor) hasFor(b *reconcile.SeenSandbox) bool {
+	return b.Here || v.S.Kind != reconcile.Full && b.Known && !b.Gone && b.Seen.GoneAt.IsZero()
+}
+
+// unlisted reports whether the task's present state began after the newest listing, in a look that has the ledger's
+// inventory in its place: then nobody knows whether it has one. A quick pass that sights an orphan again has none, and
+// takes it for one that may have it.
 func (v assessor) unlisted(s *reconcile.Subject) bool {
-	return v.S.Kind != reconcile.Full && (!s.Known || s.Seen.Since.After(v.S.Memory.LastFull.Add(-v.P.Quick)))
+	return v.S.Inventory && (!s.Known || s.Seen.Since.After(v.S.Memory.LastFull.Add(-v.P.Quick)))
 }
 
 // byAge puts tasks whose provider is known first, each group youngest first: together with

@@ -62,7 +62,8 @@ func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []Ruled {
 	active := make([]Ruled, 0, len(reconcile.Rules))
 	for i := range reconcile.Rules {
 		r := Ruled{&reconcile.Rules[i], p.Rules[reconcile.Rules[i].Name]}
-		if r.Policy.Mode != reconcile.Off && r.Policy.Mode != "" && (kind == reconcile.Full || !r.FullOnly) {
+		here := kind == reconcile.Full || !r.FullOnly || r.SightedAgain
+		if here && r.Policy.Mode != reconcile.Off && r.Policy.Mode != "" {
 			active = append(active, r)
 		}
 	}

@@ -14,7 +14,8 @@ func scoreReadings(f *protocol.Facts, now time.Time) []reading {
 	from := now.Add(-protocol.Window)
 	return []reading{
 		each("score_actions", pgx.StrictNamedArgs{"from": from, "overdue": now.Add(-protocol.MostOverdue),
-			"adopted": reconcile.AdoptedDetail}, scanTerminate, func(t protocol.Terminate) { f.Ends = append(f.Ends, t) }),
+			"unclaimed": []string{reconcile.AdoptedDetail, reconcile.UnsureDetail}}, scanTerminate,
+			func(t protocol.Terminate) { f.Ends = append(f.Ends, t) }),
 		each("score_verdicts", pgx.StrictNamedArgs{"from": from, "soon_us": protocol.FastSeen.Microseconds()},
 			scanRuleVerdicts, func(v protocol.RuleVerdicts) { f.Verdicts = append(f.Verdicts, v) }),
 		each("score_hours", pgx.StrictNamedArgs{"from_hour": protocol.Overlaps(from)},

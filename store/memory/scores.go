@@ -50,7 +50,7 @@ func begun(a reconcile.Action, from, now time.Time) bool {
 		return asked && !a.FirstActed.After(now.Add(-protocol.MostOverdue))
 	}
 	failed := a.Outcome == reconcile.OutcomeFailed
-	return a.ClosedAt.After(from) && (failed || a.Outcome == reconcile.OutcomeConfirmed && asked && !a.Adopted())
+	return a.ClosedAt.After(from) && (failed || a.Outcome == reconcile.OutcomeConfirmed && asked && a.Claimable())
 }
 
 // Report reads what each rule came to since so long ago, by rule.
@@ -165,6 +165,8 @@ func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool)
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
 			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() || a.Detail == reconcile.AnewDetail || under
 		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider
+		// A row that we wrote may be why what is found of its sandbox is over; what is nobody's may name any task.
+		same = same || a.Step.OnRow() && f.Task != "" && a.Task == f.Task && f.Rule != protocol.RuleNobodys
 		// An attempt of a process that died may have ended it as well.
 		tried := a.Step != reconcile.StepTerminate || !a.FirstActed.IsZero() || a.Attempts > 1 || under
 		over := !a.ClosedAt.IsZero() && reconcile.Latest(a.PlannedAt, a.ActedAt, a.ClosedAt).Before(seenFrom(f))

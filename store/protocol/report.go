@@ -13,6 +13,9 @@ const MostExamples = 3
 // RuleGoing is the rule that finds what was to go and is still listed.
 const RuleGoing = "terminating-stuck"
 
+// RuleNobodys is the rule that finds what belongs to no task, whatever task it names.
+const RuleNobodys = "orphan"
+
 // Reports collects what each rule came to.
 type Reports map[string]*reconcile.RuleReport
 

@@ -98,7 +98,7 @@ func Repairs(a reconcile.Action) bool {
 // EndedByUs reports whether the action settles that its sandbox is gone, and the provider was asked for it. What was
 // gone, or on its way out, when it was looked at again had ended without us.
 func EndedByUs(a reconcile.Action) bool {
-	return EndsSandbox(a) && !a.FirstActed.IsZero() && !a.Adopted()
+	return EndsSandbox(a) && !a.FirstActed.IsZero() && a.Claimable()
 }
 
 // EndsSandbox reports whether the action settles that its sandbox is gone.

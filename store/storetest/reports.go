@@ -121,6 +121,18 @@ var reports = map[string]func(*bench){
 		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
 		b.equal("by itself, by a rule", []int{got.Resolved, got.ByRule}, []int{0, 2})
 	},
+	"what was found of a task's sandbox was not over by itself where we wrote the row, unless it is nobody's": func(b *bench) {
+		broken, loose, a := at("daytona", "idle-broken", "sb-1"), at("daytona", "orphan", "sb-2"), failing("a")
+		broken.Task, loose.Task = a.Task, a.Task
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{broken, loose}, Actions: []reconcile.Action{a}})
+		b.settled("a", reconcile.OutcomeDone)
+		b.clock.move(time.Minute)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{broken.Key(), loose.Key()}})
+		for _, of := range b.report(time.Hour) {
+			want := map[string][]int{"idle-broken": {0, 1}, "orphan": {1, 0}}[of.Rule]
+			b.equal(of.Rule+" by itself, by a rule", []int{of.Resolved, of.ByRule}, want)
+		}
+	},
 	"what was ended before, and was listed for longer, did not go by itself": func(b *bench) {
 		stuck, by := at("daytona", "terminating-stuck", "sb-1"), at("daytona", "terminating-stuck", "sb-2")
 		end := ending("t", 0, "sb-1")

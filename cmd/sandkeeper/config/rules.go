@@ -24,7 +24,7 @@ type RuleConfig struct {
 	// Other thresholds for classes of subjects; the first that matches counts.
 	Overrides []OverrideConfig `yaml:"overrides"`
 
-	// Rule orphan: full passes that must have seen it.
+	// Rule orphan: passes that must have seen it, the first of them a full one.
 	Sightings int `yaml:"sightings"`
 	// Rules orphan and record-without-container: time between two sightings that count.
 	Apart time.Duration `yaml:"apart"`

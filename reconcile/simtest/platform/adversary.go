@@ -216,8 +216,9 @@ func (w *watch) heldUp(r *run.Result) []string {
 	for _, s := range r.Judged.Sources {
 		_, listing := reconcile.OfKind(reconcile.SourceListing, s.Name)
 		silent := (s.Name == reconcile.SourceEvents || s.Name == reconcile.SourceLink) && w.platform.truth().allSilent()
+		idle := s.Name == reconcile.SourceActivity && w.platform.truth().allIdle()
 		_, tenant := reconcile.SourceTenant(s.Name)
-		if s.Trusted || tenant != "" || listing || silent {
+		if s.Trusted || tenant != "" || listing || silent || idle {
 			delete(w.doubted, s.Name)
 			continue
 		}
@@ -240,5 +241,16 @@ func (t truth) allSilent() bool {
 	return !slices.ContainsFunc(t.order, func(k *task) bool {
 		r, w := t.table.rows[k.id], k.worker()
 		return !t.tenancy.excused(k.id) && r != nil && r.State == reconcile.TaskRunning && w.well()
+	})
+}
+
+// allIdle reports whether no worker of any other tenant's running tasks showed that it was active for as long as the
+// rule inactive allows: that nobody is seen to work is true then.
+func (t truth) allIdle() bool {
+	limit, now := t.policy.Rules["inactive"].After, t.now()
+	return !slices.ContainsFunc(t.order, func(k *task) bool {
+		r, w := t.table.rows[k.id], k.worker()
+		running := !t.tenancy.excused(k.id) && r != nil && r.State == reconcile.TaskRunning
+		return running && w.well() && (t.kind.tasks.Events || w.speaks()) && now.Sub(w.lastAct(now)) <= limit
 	})
 }

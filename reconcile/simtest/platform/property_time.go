@@ -126,7 +126,7 @@ func (w *watch) silentAgain(d *effect) string {
 	return ""
 }
 
-// sighted: an orphan was found by as many full passes as the rule wants, since the last gap.
+// sighted: an orphan was found by as many passes as the rule wants, since the last gap.
 func (w *watch) sighted(d *effect) string {
 	if c := d.p.claims[d.a.ID]; c != nil && c.at.Before(w.gap) {
 		return "" // begun before the gap was known, and looked at again since
@@ -141,7 +141,7 @@ func (w *watch) sighted(d *effect) string {
 		}
 	}
 	if counted < rule.Sightings {
-		return fmt.Sprintf("%s: %d full passes of %d have found it since the last gap", d.what(), counted, rule.Sightings)
+		return fmt.Sprintf("%s: %d passes of %d have found it since the last gap", d.what(), counted, rule.Sightings)
 	}
 	return ""
 }
@@ -162,10 +162,7 @@ func (w *watch) recorded(s *Step) {
 	if rec.Complete {
 		w.done = append(w.done, w.platform.clocks.of(domainLedger))
 	}
-	if rec.Kind != reconcile.Full {
-		return
-	}
-	if rec.Complete {
+	if rec.Kind == reconcile.Full && rec.Complete {
 		w.full = append(w.full, w.platform.now())
 	}
 	for i := range rec.Findings {

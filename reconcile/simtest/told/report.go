@@ -50,12 +50,12 @@ func (r *Reader) touched(f *reconcile.FindingSeen, since int) bool {
 	return false
 }
 
-// unasked is "sandkeeper did not ask for it", said of what it did ask for.
+// unasked is "sandkeeper has no record of having asked for it", said of what the ledger has it of.
 func (r *Reader) unasked(o *reconcile.Overview) string {
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		box := reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}
-		if r.ended[box] && reconcile.IsUnasked(f.Reason) {
+		if r.onRecord[box] && reconcile.IsUnasked(f.Reason) {
 			return fmt.Sprintf("%s of %s says: %s", f.Rule, box, f.Reason)
 		}
 	}

@@ -35,14 +35,15 @@ type Reader struct {
 	ledger Ledger
 	truth  Truth
 
-	step    int
-	effects []effect
-	asked   int                          // calls of ours that a sandbox go
-	ended   map[reconcile.Ref]bool       // by one that took effect
-	open    map[reconcile.FindingKey]int // open findings, by the step at which they were recorded
-	over    map[overKey]bool             // findings that were seen to be over
-	alone   map[string]int               // by rule: findings that were over without an effect of ours
-	ours    map[string][]string          // by rule: what the others were about
+	step     int
+	effects  []effect
+	asked    int                          // calls of ours that a sandbox go
+	ended    map[reconcile.Ref]bool       // by one that took effect
+	onRecord map[reconcile.Ref]bool       // the ledger has it that we asked for their end
+	open     map[reconcile.FindingKey]int // open findings, by the step at which they were recorded
+	over     map[overKey]bool             // findings that were seen to be over
+	alone    map[string]int               // by rule: findings that were over without an effect of ours
+	ours     map[string][]string          // by rule: what the others were about
 
 	recorded int // the step of the newest record of a pass
 }
@@ -61,7 +62,8 @@ type overKey struct {
 
 // New makes a reader of a history that begins.
 func New(l Ledger, t Truth) *Reader {
-	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]int{},
+	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{},
+		onRecord: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]int{},
 		over: map[overKey]bool{}, alone: map[string]int{}, ours: map[string][]string{}}
 }
 
@@ -85,6 +87,9 @@ func (r *Reader) Step(s *platform.Step) []history.Violation {
 		r.recorded = s.N
 	case "Settle":
 		if a, ok := s.Args.(reconcile.Action); ok {
+			ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+			asked := a.Step == reconcile.StepTerminate && !a.ActedAt.IsZero() && a.Claimable()
+			r.onRecord[ref] = r.onRecord[ref] || asked
 			return r.violations(s.At, r.settled(&a))
 		}
 	}

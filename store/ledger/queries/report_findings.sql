@@ -5,6 +5,7 @@
 -- What was gone, or on its way out (@adopted), before anybody asked for it was ended by nobody of us; an attempt of a
 -- process that died may have, and one that is under way, of which nobody knows what came of it, and one after which
 -- the task began anew (@anew).
+-- A row that we wrote may be why what is found of its task's sandbox is over; what is nobody's (@nobodys) may name any task.
 -- What was to go (@going) goes because of that, however long its provider still lists it. Where the ledger's clock was
 -- set back while a finding was open, it tells no order.
 SELECT f.rule, min(f.opened_at),
@@ -15,7 +16,8 @@ FROM sandkeeper.findings f LEFT JOIN LATERAL (
     SELECT CASE WHEN bool_or(a.rule = f.rule) THEN 'itself' WHEN bool_or(a.rule = ANY (@asked::text[])) THEN 'operator'
                 WHEN count(*) > 0 THEN 'rule' END AS who
     FROM sandkeeper.actions a
-    WHERE (a.subject = f.subject OR a.sandbox <> '' AND a.sandbox = f.sandbox AND a.provider = f.provider)
+    WHERE (a.subject = f.subject OR a.sandbox <> '' AND a.sandbox = f.sandbox AND a.provider = f.provider
+           OR a.step IN ('fail', 'requeue', 'restore') AND f.task <> '' AND a.task = f.task AND f.rule <> @nobodys)
       AND a.detail <> @adopted
       AND (a.outcome IN ('done', 'confirmed', 'accepted') OR a.first_acted_at IS NOT NULL
            OR a.closed_at IS NULL AND a.attempts > 0 OR a.detail = @anew)

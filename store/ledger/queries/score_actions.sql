@@ -3,7 +3,7 @@
 SELECT rule, outcome, began, first_acted_at, closed_at
 FROM sandkeeper.actions
 WHERE step = 'terminate' AND closed_at > @from AND outcome IN ('confirmed', 'failed')
-  AND (first_acted_at IS NOT NULL AND detail <> @adopted OR outcome = 'failed')
+  AND (first_acted_at IS NOT NULL AND detail <> ALL (@unclaimed::text[]) OR outcome = 'failed')
 UNION ALL
 SELECT rule, outcome, began, first_acted_at, closed_at
 FROM sandkeeper.actions
