@@ -6,7 +6,8 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 // see totals.
 func (r *reading) leakSeries(name string, unit float64, put put) {
 	r.everywhere(func(rule, provider string) {
-		if reconcile.RuleNamed(rule).Family == reconcile.CleanUp && (name != reconcile.LeakedMicros || r.priced(provider)) {
+		cleans := reconcile.RuleNamed(rule).Family == reconcile.CleanUp && r.judged(rule)
+		if cleans && (name != reconcile.LeakedMicros || r.priced(provider)) {
 			put(0, rule, provider)
 		}
 	})
