@@ -296,6 +296,29 @@ func TestRulesOfASite(t *testing.T) {
 	if object.Kind != "PrometheusRule" || object.Spec["groups"] == nil {
 		t.Errorf("the object is a %s with %d keys", object.Kind, len(object.Spec))
 	}
+	_, spec, _ := strings.Cut(PrometheusRule(site), "spec:\n")
+	if regexp.MustCompile("(?m)^  ").ReplaceAllString(spec, "") != Rules(site) {
+		t.Error("the object has other rules than the file")
+	}
+}
+
+// TestAlertsKeepTheLabelsOfASite: all cases again, of a Prometheus that gives each series a cluster: each alert has it.
+func TestAlertsKeepTheLabelsOfASite(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	cases, err := os.ReadFile("rules_test.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	labelled := strings.NewReplacer(`installation="`, `cluster="eu",installation="`,
+		"installation: prod,", "cluster: eu, installation: prod,",
+		`installation: "`, `cluster: "eu", installation: "`).Replace(string(cases))
+	for name, text := range map[string]string{"rules.yaml": Rules(Site{Labels: []string{"cluster"}}), "rules_test.yaml": labelled} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	promtool(t, "", "test", "rules", filepath.Join(folder, "rules_test.yaml"))
 }
 
 // TestFrozenOfASite: how long a source may be not trusted is the config's.
