@@ -115,6 +115,7 @@ func TestSeries(t *testing.T) {
 		`canary_stage_seconds{stage="termination"}`:                                         10,
 		`canary_stage_seconds{stage="confirmation"}`:                                        10,
 		`canary_failed{installation="prod"}`:                                                0,
+		`alert_threshold{alert="SandkeeperSystemicFailure",installation="prod"}`:            5,
 		`hourly_budget_limit{installation="prod"}`:                                          200,
 		`hourly_budget_used{installation="prod"}`:                                           17,
 		`rule_mode{mode="enforce",rule="orphan"}`:                                           1,
@@ -410,7 +411,7 @@ func TestLedgerDown(t *testing.T) {
 	o := options()
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	text, found := scrape(t, Handler(&desk{says: full(), err: errors.New("connection refused")}, o))
-	want := []string{"build_info", "canary_limit_seconds", "config_last_reload_timestamp_seconds", "config_reload_success", "hourly_budget_limit",
+	want := []string{"alert_threshold", "build_info", "canary_limit_seconds", "config_last_reload_timestamp_seconds", "config_reload_success", "hourly_budget_limit",
 		"ledger_up", "pass_interval_seconds", "rule_mode", "sandboxes_limit"}
 	if got := names(found); !slices.Equal(got, want) {
 		t.Errorf("series = %v, want %v", got, want)
