@@ -117,6 +117,7 @@ func TestSeries(t *testing.T) {
 		`canary_failed{installation="prod"}`:                                                0,
 		`alert_threshold{alert="SandkeeperSystemicFailure",installation="prod"}`:            5,
 		`hourly_budget_limit{installation="prod"}`:                                          200,
+		`hourly_budget_left{installation="prod"}`:                                           183,
 		`hourly_budget_used{installation="prod"}`:                                           17,
 		`rule_mode{mode="enforce",rule="orphan"}`:                                           1,
 		`rule_proven{by="off",rule="orphan"}`:                                               1,

@@ -46,6 +46,12 @@ func (r *reading) money(amounts []reconcile.Money, put put) {
 
 func budgetUsed(r *reading, put put) { put(float64(r.Spent)) }
 
+func budgetLeft(r *reading, put put) {
+	if limit := r.policy.Limits.PerHour; limit > 0 {
+		put(float64(max(limit-r.Spent, 0)))
+	}
+}
+
 func ledgerBytes(r *reading, put put) {
 	if r.Bytes > 0 {
 		put(float64(r.Bytes))
