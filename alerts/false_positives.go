@@ -29,8 +29,8 @@ func (r *reading) byRule(name string, rules []string, put put) {
 	}
 }
 
-// demoted tells the rules that sandkeeper has lowered itself from those that a person has. A rule that only observes has
-// nothing to lose.
+// demoted tells the rules that sandkeeper has lowered itself from those that an operator has. A rule that only observes
+// has nothing to lose.
 func demoted(r *reading, put put) {
 	for _, rule := range watched(r.armedRules()) {
 		put(0, rule)

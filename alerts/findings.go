@@ -40,7 +40,7 @@ func (r *reading) rules() []string {
 	})
 }
 
-// judged reports whether the rule comes to verdicts here: it is about one task or sandbox, and its remedy does something.
+// judged reports whether the rule comes to verdicts: it is about one task or sandbox, and its remedy does something.
 func (r *reading) judged(rule string) bool {
 	of := reconcile.RuleNamed(rule)
 	p, known := r.policy.Rules[rule]

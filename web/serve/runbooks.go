@@ -39,8 +39,8 @@ func (s *pages) runbooks(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// runbook shows one of a folder. It is the program's own text: nothing of a tenant is in it. Each has the address of its
-// file, so that they find each other; what they say of other documents leads to where these are for everybody.
+// runbook shows one of a folder. It is the program's own text: nothing of a tenant is in it. Each has the address of
+// its file, so that they find each other; what they say of other documents leads to where these are for everybody.
 func (s *pages) runbook(folder string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimSuffix(r.PathValue("name"), ".md")
