@@ -21,7 +21,6 @@ var readsFacts = map[string]string{
 	"reconcile/details.go":         "makes the details of actions, and knows them again",
 	"reconcile/cause.go":           "asks which template a cause blames, and says it in the past",
 	"reconcile/mark.go":            "makes the marks on rows, and knows them again",
-	"reconcile/trace.go":           "makes the evidence of the trace that a row names, and knows it again",
 	"cmd/sandkeeper-demo/waits.go": "the demo goes on once the incident's cause tells its audience the snapshot",
 	"cmd/sandkeeper-demo/words.go": "prints reasons that differ in numbers only as one",
 }

@@ -23,8 +23,9 @@ type Bounds struct {
 
 // When people are told without an Alertmanager.
 const (
-	refusedFor = 5 * time.Minute // how long a key is refused
-	endsWithin = time.Hour       // before a hold ends
+	refusedFor = 5 * time.Minute  // how long a key is refused
+	endsWithin = time.Hour        // before a hold ends
+	failedFor  = 90 * time.Minute // how long no canary can be made
 )
 
 // needOperator are the rules whose findings nobody repairs but an operator.
@@ -38,7 +39,7 @@ func Alarms(m *reconcile.Measures, p *reconcile.Policy, b Bounds) []reconcile.Al
 	var out []reconcile.Alarm
 	for _, find := range []func() []reconcile.Alarm{
 		r.staleAlarms, r.incidentAlarms, r.breakerAlarms, r.disabledAlarms, r.sourceAlarms, r.falsePositiveAlarms,
-		r.holdAlarms, r.operatorAlarms,
+		r.holdAlarms, r.operatorAlarms, r.canaryAlarms,
 	} {
 		out = append(out, find()...)
 	}
@@ -158,6 +159,26 @@ func (r *reading) operatorAlarms() (out []reconcile.Alarm) {
 		a.Version = strconv.Itoa(bits.Len(uint(due[rule])))
 		out = append(out, a.says(fmt.Sprintf("%d findings of %s need attention", due[rule], rule),
 			"Only an operator can settle them. First run: sandkeeper alerts runbook "+rule))
+	}
+	return out
+}
+
+// canaryAlarms are that the last canary was late, also when it is gone since: a pass that comes late ends it before
+// anybody is told. They are over when a later one was caught in time.
+func (r *reading) canaryAlarms() (out []reconcile.Alarm) {
+	within := r.policy.Canary.Within
+	tell := func(what, title string, c *reconcile.Canary, since time.Time, do string) {
+		a := alarmed(alarm("canary", what, reconcile.SeverityWarning, since))
+		a.Version = c.ID
+		out = append(out, a.says(title, c.Line(r.Now, within)+". First run: "+do))
+	}
+	known := r.canary(func(c *reconcile.Canary) bool { return c.Caught() || c.Late(r.Now, within) })
+	if known != nil && known.Late(r.Now, within) {
+		tell("late", "A planted leak was not ended in its time", known, known.PlantedAt.Add(within),
+			"sandkeeper findings --rule orphan")
+	}
+	if c := r.failedSince(); c != nil && r.Now.Sub(c.PlantedAt) >= failedFor {
+		tell("failed", "No canary proves that leaks are found", c, c.PlantedAt, "sandkeeper status")
 	}
 	return out
 }

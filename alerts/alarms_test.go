@@ -64,6 +64,55 @@ func TestAlarms(t *testing.T) {
 	}
 }
 
+// TestAlarmsOfACanary: a late one is told of, also when it is gone since, until a later one was caught in time; and so is
+// that for long none could be made. Without canaries nobody is told of what the ledger still has.
+func TestAlarmsOfACanary(t *testing.T) {
+	const within = 20 * time.Minute // of the options
+	planted := func(id string, ago, took time.Duration) reconcile.Canary {
+		c := reconcile.Canary{ID: id, Sandbox: "sb-" + id, PlantedAt: noon.Add(-ago)}
+		if took > 0 {
+			c.GoneAt, c.GoneByUs = c.PlantedAt.Add(took), true
+		}
+		return c
+	}
+	unmade := func(ago time.Duration) reconcile.Canary {
+		return reconcile.Canary{ID: "u", PlantedAt: noon.Add(-ago), Error: "403"}
+	}
+	lost := planted("l", 2*time.Hour, time.Minute)
+	lost.GoneByUs = false
+	for name, c := range map[string]struct {
+		newestFirst []reconcile.Canary
+		off         bool
+		want        []string
+	}{
+		"there for as long as it may":      {newestFirst: []reconcile.Canary{planted("1", within, 0)}},
+		"there for longer":                 {newestFirst: []reconcile.Canary{planted("1", within+1, 0)}, want: []string{"canary:late 1"}},
+		"caught just in time":              {newestFirst: []reconcile.Canary{planted("1", time.Hour, within)}},
+		"caught late":                      {newestFirst: []reconcile.Canary{planted("1", time.Hour, within+1)}, want: []string{"canary:late 1"}},
+		"caught late, the next is there":   {newestFirst: []reconcile.Canary{planted("2", 1, 0), planted("1", time.Hour, within+1)}, want: []string{"canary:late 1"}},
+		"caught late, the next was caught": {newestFirst: []reconcile.Canary{planted("2", time.Hour, 1), planted("1", 2*time.Hour, within+1)}},
+		"could not be made once":           {newestFirst: []reconcile.Canary{unmade(90*time.Minute - 1), planted("1", 3*time.Hour, 1)}},
+		"could not be made for long":       {newestFirst: []reconcile.Canary{unmade(time.Minute), unmade(90 * time.Minute)}, want: []string{"canary:failed u"}},
+		"went by somebody else":            {newestFirst: []reconcile.Canary{unmade(time.Minute), lost}, want: []string{"canary:failed l"}},
+		"none is planted any more":         {newestFirst: []reconcile.Canary{planted("1", 2*within, 0), unmade(3 * time.Hour)}, off: true},
+	} {
+		p := options().Policy()
+		if c.off {
+			p.Canary = reconcile.CanaryPolicy{}
+		}
+		var got []string
+		for _, a := range Alarms(&reconcile.Measures{Now: noon, Canaries: c.newestFirst}, &p, Bounds{}) {
+			got = append(got, a.Key+" "+a.Version)
+			if a.Kind != "canary" || a.Severity != reconcile.SeverityWarning || a.Title == "" || a.Text == "" {
+				t.Errorf("%s: %+v", name, a)
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: alarms (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // TestAlarmsChange: an incident is told again when it has doubled, and not with each failure.
 func TestAlarmsChange(t *testing.T) {
 	p := options().Policy()

@@ -1,8 +1,13 @@
 package alerts
 
 import (
+	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/sandkeeper/sandkeeper/alerts/alertstest"
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -38,6 +43,90 @@ func TestAlertsArriveTogether(t *testing.T) {
 		}
 	}
 }
+
+// TestEachCauseKeepsBackWhatItExplains: a real Alertmanager with the shipped config has each alert that an inhibit rule
+// names, once with its cause and once where that is in another installation.
+func TestEachCauseKeepsBackWhatItExplains(t *testing.T) {
+	t.Parallel() // it mostly waits
+	var names []string
+	for _, r := range allRules(t, Rules(Site{})) {
+		if r.Alert != "" {
+			names = append(names, r.Alert)
+		}
+	}
+	var posted []map[string]any
+	kept := map[string]bool{} // by installation: whether the alert that is not the cause is kept back
+	post := func(installation, alert, rule string) {
+		posted = append(posted, map[string]any{"labels": map[string]string{
+			"alertname": alert, "installation": installation, "rule": rule, "provider": "daytona", "severity": "warning"}})
+	}
+	for _, pair := range inhibitions(t, names) {
+		one, other := fmt.Sprint("with-", len(kept)), fmt.Sprint("without-", len(kept))
+		kept[one], kept[other] = true, false
+		post(one, pair.cause, pair.rule)
+		post(one, pair.kept, pair.rule)
+		post(other, pair.kept, pair.rule)
+	}
+	if len(kept) < 120 {
+		t.Fatalf("%d cases", len(kept))
+	}
+	address := alertstest.NewInbox(t).Alertmanager(t, Alertmanager(Site{}), "1h")
+	got := alertstest.Suppressed(t, address, posted)
+	for installation, want := range kept {
+		if got[installation] != want {
+			t.Errorf("%s: kept back: %t, want %t", installation, got[installation], want)
+		}
+	}
+}
+
+// An inhibition is an alert that another one keeps back, both of this rule.
+type inhibition struct{ cause, kept, rule string }
+
+// inhibitions are all that the shipped config has.
+func inhibitions(t *testing.T, names []string) (all []inhibition) {
+	t.Helper()
+	var config struct {
+		Inhibit []struct {
+			Source []string `yaml:"source_matchers"`
+			Target []string `yaml:"target_matchers"`
+		} `yaml:"inhibit_rules"`
+	}
+	if err := yaml.Unmarshal([]byte(Alertmanager(Site{})), &config); err != nil {
+		t.Fatal(err)
+	}
+	matches := func(matchers []string, label, value string) bool {
+		for _, m := range matchers {
+			if part := matcher.FindStringSubmatch(m); part[1] == label {
+				is := regexp.MustCompile("^(?:" + part[3] + ")$").MatchString(value)
+				if is == strings.HasPrefix(part[2], "!") {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	for _, one := range config.Inhibit {
+		for _, cause := range names {
+			for _, kept := range names {
+				if cause == kept || !matches(one.Source, "alertname", cause) || !matches(one.Target, "alertname", kept) {
+					continue
+				}
+				rule := "orphan"
+				if !matches(one.Source, "rule", rule) {
+					rule = "deadline-exceeded"
+				}
+				if !matches(one.Source, "rule", rule) {
+					rule = "inactive"
+				}
+				all = append(all, inhibition{cause, kept, rule})
+			}
+		}
+	}
+	return all
+}
+
+// matcher is one of Alertmanager's.
+var matcher = regexp.MustCompile(`^(\w+) (=~|!~|!=|=) "(.*)"$`)
 
 // inhibited are the alerts of the broken world whose cause another one tells.
 var inhibited = []string{"SandkeeperTemplateUnusable", "SandkeeperSourceUntrusted", "SandkeeperFrozen"}

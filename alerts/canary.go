@@ -48,3 +48,16 @@ func canaryFailed(r *reading, put put) {
 		put(bit(c.Over() && !c.Caught()))
 	}
 }
+
+// failedSince is the first of the newest canaries that all failed; nil when the newest did not.
+func (r *reading) failedSince() *reconcile.Canary {
+	var first *reconcile.Canary
+	r.canary(func(c *reconcile.Canary) bool {
+		failed := c.Over() && !c.Caught()
+		if failed {
+			first = c
+		}
+		return !failed
+	})
+	return first
+}

@@ -115,7 +115,9 @@ func TestSeries(t *testing.T) {
 		`canary_stage_seconds{stage="termination"}`:                                         10,
 		`canary_stage_seconds{stage="confirmation"}`:                                        10,
 		`canary_failed{installation="prod"}`:                                                0,
+		`alert_threshold{alert="SandkeeperSystemicFailure",installation="prod"}`:            5,
 		`hourly_budget_limit{installation="prod"}`:                                          200,
+		`hourly_budget_left{installation="prod"}`:                                           183,
 		`hourly_budget_used{installation="prod"}`:                                           17,
 		`rule_mode{mode="enforce",rule="orphan"}`:                                           1,
 		`rule_proven{by="off",rule="orphan"}`:                                               1,
@@ -178,14 +180,16 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestSeriesThatCannotBe are not exported as zeroes: of a rule that is off, of a rule that only observes,
-// of money where nobody knows the price.
+// TestSeriesThatCannotBe are not exported as zeroes: of a rule that is off, only observes or only reports, of a fleet that
+// gets no verdict, of money where nobody knows the price.
 func TestSeriesThatCannotBe(t *testing.T) {
 	m := full()
-	m.Counters = nil
+	m.Counters, m.Controls = nil, reconcile.Controls{}
 	o := options()
 	policy := o.Policy()
 	policy.Rules["duplicate"] = reconcile.RulePolicy{Mode: reconcile.Observe, Remedy: reconcile.Terminate}
+	policy.Rules["heartbeat-lost"] = reconcile.RulePolicy{Mode: reconcile.Observe, Remedy: reconcile.Fail}
+	policy.Rules["stop-ignored"] = reconcile.RulePolicy{Mode: reconcile.Observe, Remedy: reconcile.Report}
 	policy.Providers["free"] = reconcile.ProviderPolicy{}
 	o.Policy = func() reconcile.Policy { return policy }
 	_, found := scrape(t, Handler(&desk{says: m}, o))
@@ -204,10 +208,42 @@ func TestSeriesThatCannotBe(t *testing.T) {
 		`leaking_usd_per_hour{provider="free",rule="orphan"}`:                                         false,
 		`leaks_total{provider="daytona",rule="errored"}`:                                              false, // a failure, no leak
 		`false_positives_total{rule="orphan"}`:                                                        false, // cannot come back
+		`verdicts_total{rule="duplicate"}`:                                                            true,  // also where it observes
+		`verdicts_total{rule="pending-stuck"}`:                                                        false, // it reports
+		`verdicts_total{rule="systemic"}`:                                                             false, // of the fleet
+		`breaker_open{rule="orphan"}`:                                                                 true,
+		`breaker_open{rule="duplicate"}`:                                                              false,
+		`breaker_open{rule="pending-stuck"}`:                                                          false,
+		`breaker_open{rule="template-unusable"}`:                                                      false,
+		`incidents{provider="",rule="assigned-stale"}`:                                                true,
+		`incidents{provider="",rule="looping"}`:                                                       false,
+		`rule_auto_disabled{rule="assigned-stale"}`:                                                   true,
+		`rule_auto_disabled{rule="heartbeat-lost"}`:                                                   false, // it observes
+		`false_positives_total{rule="heartbeat-lost"}`:                                                true,
+		`resumes_total{provider=""}`:                                                                  false, // a sandbox is at one
+		`recreations_total{provider=""}`:                                                              true,  // a task may be at any
+		`leaks_total{provider="daytona",rule="stop-ignored"}`:                                         false, // it reports here
 	} {
 		if _, ok := found[series]; ok != there {
 			t.Errorf("%s is there: %t, want %t", series, ok, there)
 		}
+	}
+}
+
+// TestSeriesOfNoTasks: an installation that knows no tasks has no series of them.
+func TestSeriesOfNoTasks(t *testing.T) {
+	o := options()
+	policy := o.Policy()
+	policy.Tasks = reconcile.TasksPolicy{None: true}
+	o.Policy = func() reconcile.Policy { return policy }
+	_, found := scrape(t, Handler(&desk{says: reconcile.Measures{Now: noon}}, o))
+	for _, name := range []string{"tasks_ended_total", "work_after_stop_total", "recreations_total", "recreations_succeeded_total"} {
+		if slices.Contains(names(found), name) {
+			t.Errorf("%s is exported", name)
+		}
+	}
+	if !slices.Contains(names(found), "resumes_total") {
+		t.Error("the sandboxes have no series either")
 	}
 }
 
@@ -376,7 +412,7 @@ func TestLedgerDown(t *testing.T) {
 	o := options()
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
 	text, found := scrape(t, Handler(&desk{says: full(), err: errors.New("connection refused")}, o))
-	want := []string{"build_info", "canary_limit_seconds", "config_last_reload_timestamp_seconds", "config_reload_success", "hourly_budget_limit",
+	want := []string{"alert_threshold", "build_info", "canary_limit_seconds", "config_last_reload_timestamp_seconds", "config_reload_success", "hourly_budget_limit",
 		"ledger_up", "pass_interval_seconds", "rule_mode", "sandboxes_limit"}
 	if got := names(found); !slices.Equal(got, want) {
 		t.Errorf("series = %v, want %v", got, want)

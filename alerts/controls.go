@@ -7,10 +7,8 @@ import (
 )
 
 func breakers(r *reading, put put) {
-	for _, rule := range r.rules() {
-		if remedies := reconcile.RuleNamed(rule).Remedies; remedies[0] != reconcile.Report || len(remedies) > 1 {
-			put(0, rule)
-		}
+	for _, rule := range r.armedRules() {
+		put(0, rule)
 	}
 	for rule := range r.Controls.Breakers {
 		put(1, rule)

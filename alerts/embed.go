@@ -50,8 +50,8 @@ func Rules(s Site) string {
 	if s.Runbooks != "" {
 		out = strings.ReplaceAll(out, runbooks, strings.TrimSuffix(s.Runbooks, "/")+"/")
 	}
-	for name, address := range map[string]string{"dashboard_url": s.Dashboard, "page_url": s.Page} {
-		if address != "" {
+	for _, link := range [][2]string{{"page_url", s.Page}, {"dashboard_url", s.Dashboard}} { // the last one comes first
+		if name, address := link[0], link[1]; address != "" {
 			out = runbookURL.ReplaceAllString(out, "$0\n${1}"+name+": "+strings.ReplaceAll(address, "$", "$$"))
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-func verdicts(r *reading, put put) { r.byRule("verdicts", r.rules(), put) }
+func verdicts(r *reading, put put) { r.byRule("verdicts", r.verdictRules(), put) }
 
-func falsePositives(r *reading, put put) { r.byRule("regrets", r.watched(), put) }
+func falsePositives(r *reading, put put) { r.byRule("regrets", watched(r.verdictRules()), put) }
 
-// watched are the rules whose verdicts can turn out to be false.
-func (r *reading) watched() []string {
-	return slices.DeleteFunc(slices.Clone(r.rules()), func(rule string) bool { return !reconcile.Watched(rule) })
+// watched are those of the rules whose verdicts can turn out to be false.
+func watched(rules []string) []string {
+	return slices.DeleteFunc(rules, func(rule string) bool { return !reconcile.Watched(rule) })
 }
 
 // byRule is a counter by rule alone. For these rules it begins at 0, see totals.
@@ -29,10 +29,15 @@ func (r *reading) byRule(name string, rules []string, put put) {
 	}
 }
 
-// demoted tells the rules that sandkeeper has lowered itself from those that a person has.
+// demoted tells the rules that sandkeeper has lowered itself from those that an operator has. A rule that only observes
+// has nothing to lose.
 func demoted(r *reading, put put) {
-	for _, rule := range r.watched() {
-		_, low := r.Controls.Modes[rule]
-		put(bit(low && r.Controls.Lowered[rule].Author == reconcile.AuthorSelf), rule)
+	for _, rule := range watched(r.armedRules()) {
+		put(0, rule)
+	}
+	for _, rule := range r.rules() {
+		if _, low := r.Controls.Modes[rule]; low && r.Controls.Lowered[rule].Author == reconcile.AuthorSelf {
+			put(1, rule)
+		}
 	}
 }

@@ -94,6 +94,8 @@ var families = []family{
 		help: "What the sandboxes that sandkeeper ended within 24 hours would have cost since then. Absent without a price."},
 	{name: "hourly_budget_used", kind: gauge, read: budgetUsed,
 		help: "Remedies that began in the rolling hour."},
+	{name: "hourly_budget_left", kind: gauge, read: budgetLeft,
+		help: "Remedies that may still begin in the rolling hour. Absent without a limit."},
 	{name: "sandboxes_foreign", kind: gauge, labels: []string{"provider"}, read: foreign,
 		help: "Sandboxes of others in the same account, which are never touched."},
 

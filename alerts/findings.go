@@ -40,6 +40,29 @@ func (r *reading) rules() []string {
 	})
 }
 
+// judged reports whether the rule comes to verdicts: it is about one task or sandbox, and its remedy does something.
+func (r *reading) judged(rule string) bool {
+	of := reconcile.RuleNamed(rule)
+	p, known := r.policy.Rules[rule]
+	if !known {
+		p.Remedy = of.Remedies[len(of.Remedies)-1]
+	}
+	return of.Family != reconcile.Fleet && p.Remedy != reconcile.Report
+}
+
+// verdictRules are the rules that come to verdicts here.
+func (r *reading) verdictRules() []string {
+	return slices.DeleteFunc(slices.Clone(r.rules()), func(rule string) bool { return !r.judged(rule) })
+}
+
+// armedRules are those of them that may act.
+func (r *reading) armedRules() []string {
+	return slices.DeleteFunc(r.verdictRules(), func(rule string) bool {
+		p, known := r.policy.Rules[rule]
+		return known && p.Mode != reconcile.Enforce
+	})
+}
+
 // providers are the configured ones and those that the ledger has a listing of.
 func (r *reading) providers() []string {
 	names := map[string]bool{}
@@ -101,9 +124,9 @@ func (r *reading) totals(name string, put put) {
 	}
 }
 
-// byProvider is a counter by provider alone; "" is for a task whose provider is not known.
+// byProvider is a counter by provider alone.
 func (r *reading) byProvider(name string, put put) {
-	sum := map[string]int64{"": 0}
+	sum := map[string]int64{}
 	for _, provider := range r.providers() {
 		sum[provider] = 0
 	}
@@ -112,6 +135,14 @@ func (r *reading) byProvider(name string, put put) {
 	}
 	for provider, n := range sum {
 		put(float64(n), provider)
+	}
+}
+
+// ofTasks is such a counter of what happens to tasks; "" is for one whose provider is not known.
+func (r *reading) ofTasks(name string, put put) {
+	if !r.policy.Tasks.None {
+		put(0, "")
+		r.byProvider(name, put)
 	}
 }
 

@@ -55,6 +55,7 @@ func armed() map[string]reconcile.RulePolicy {
 		rules[r.Name] = reconcile.RulePolicy{Mode: reconcile.Enforce, Remedy: r.Remedies[0]}
 	}
 	rules["capacity"] = reconcile.RulePolicy{Mode: reconcile.Observe, Critical: 200, Escalate: 500}
+	rules["systemic"] = reconcile.RulePolicy{Mode: reconcile.Observe, Count: 5}
 	rules["over-age"] = reconcile.RulePolicy{Mode: reconcile.Off}
 	return rules
 }

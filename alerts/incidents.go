@@ -12,7 +12,7 @@ func incidents(r *reading, put put) {
 			found[one.Rule] = true
 		}
 	}
-	for _, rule := range r.rules() {
+	for _, rule := range r.verdictRules() {
 		if reconcile.RuleNamed(rule).Family == reconcile.Failure && !found[rule] {
 			put(0, rule, "")
 		}

@@ -6,7 +6,8 @@ import "github.com/sandkeeper/sandkeeper/reconcile"
 // see totals.
 func (r *reading) leakSeries(name string, unit float64, put put) {
 	r.everywhere(func(rule, provider string) {
-		if reconcile.RuleNamed(rule).Family == reconcile.CleanUp && (name != reconcile.LeakedMicros || r.priced(provider)) {
+		cleans := reconcile.RuleNamed(rule).Family == reconcile.CleanUp && r.judged(rule)
+		if cleans && (name != reconcile.LeakedMicros || r.priced(provider)) {
 			put(0, rule, provider)
 		}
 	})
@@ -44,6 +45,12 @@ func (r *reading) money(amounts []reconcile.Money, put put) {
 }
 
 func budgetUsed(r *reading, put put) { put(float64(r.Spent)) }
+
+func budgetLeft(r *reading, put put) {
+	if limit := r.policy.Limits.PerHour; limit > 0 {
+		put(float64(max(limit-r.Spent, 0)))
+	}
+}
 
 func ledgerBytes(r *reading, put put) {
 	if r.Bytes > 0 {

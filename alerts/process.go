@@ -113,9 +113,13 @@ func rates(r *reading, put put) {
 
 // thresholds are the bounds of alerts that the config names.
 func thresholds(r *reading, put put) {
+	failures := 0
+	if p := r.policy.Rules["systemic"]; p.Mode != reconcile.Off {
+		failures = p.Count
+	}
 	for alert, bound := range map[string]float64{
 		"SandkeeperManyOnOneTask": float64(r.bounds.ManyOnOneTask), "SandkeeperLedgerGrowing": r.bounds.LedgerGiB * (1 << 30),
-		"SandkeeperDetectionSlow": r.bounds.Detected.Seconds(),
+		"SandkeeperDetectionSlow": r.bounds.Detected.Seconds(), "SandkeeperSystemicFailure": float64(failures),
 	} {
 		if bound > 0 {
 			put(bound, alert)

@@ -3,23 +3,26 @@ package alerts
 import (
 	"encoding/json"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/alerts/alertstest"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// TestPrometheus: a real one scrapes two replicas with these rules, and sees the alerts that
-// the ledger asks for. The first five failures of a kind are seen as five, because their
-// counter began at 0.
+// TestPrometheus: a real one scrapes two replicas and a file with these rules, and sees the alerts that the ledger asks
+// for. The first five failures of a kind are seen as five, because their counter began at 0. No panel of the dashboard
+// stays empty where all that there is is exported.
 func TestPrometheus(t *testing.T) {
 	t.Parallel() // it mostly waits
-	d := &desk{says: reconcile.Measures{Now: noon}}
-	one, two := serve(t, d), serve(t, d)
-	p := alertstest.Setup{Targets: []string{one, two}, Rules: Rules(Site{})}.Prometheus(t)
-	p.Wait(t, `count(sandkeeper_findings_opened_total{rule="assigned-stale",provider="daytona"} == 0)`, "2")
+	d, file := &desk{says: reconcile.Measures{Now: noon}}, everything()
+	file.Written, file.Config = noon, func() (bool, time.Time) { return false, noon }
+	targets := []string{serveWith(t, d, everything()), serveWith(t, d, everything()), serveWith(t, d, file)}
+	p := alertstest.Setup{Targets: targets, Rules: Rules(Site{})}.Prometheus(t)
+	p.Wait(t, `count(sandkeeper_findings_opened_total{rule="assigned-stale",provider="daytona"} == 0)`, "3")
 	p.Wait(t, `count(sandkeeper:findings_opened:total{rule="assigned-stale",provider="daytona"} == 0)`, "1") // recorded as 0, too
 
 	m := full()
@@ -30,12 +33,27 @@ func TestPrometheus(t *testing.T) {
 		p.Wait(t, `count(ALERTS{alertname="`+name+`",alertstate="firing",installation="prod"})`, "1")
 	}
 	p.Wait(t, `round(sum(increase(sandkeeper:findings_opened:total{rule="assigned-stale"}[30m])))`, "5")
+	d.set(doubled(m))
+	p.Wait(t, `max(sandkeeper_leaks_total{rule="orphan"})`, "12")
 	for _, query := range dashboardQueries(t) {
 		understands(t, p, query)
+		p.Some(t, soon.ReplaceAllString(query, "[5m:1s]"))
 	}
 	for _, query := range runbookQueries(t) {
 		understands(t, p, query)
 	}
+}
+
+// soon are the steps of a query that looks back for long: this world is some seconds old.
+var soon = regexp.MustCompile(`\[\d+[hd]:\d+m\]`)
+
+// doubled are the measures with every counter twice as high.
+func doubled(m reconcile.Measures) reconcile.Measures {
+	m.Counters = slices.Clone(m.Counters)
+	for i := range m.Counters {
+		m.Counters[i].Value *= 2
+	}
+	return m
 }
 
 // dashboardQueries are those of the dashboard, with what Grafana would put into them.
@@ -106,12 +124,7 @@ func understands(t *testing.T, p *alertstest.Prometheus, query string) {
 	}
 }
 
-// serve is one replica; it returns where it listens.
-func serve(t *testing.T, l Ledger) string {
-	t.Helper()
-	return serveWith(t, l, options())
-}
-
+// serveWith is one replica; it returns where it listens.
 func serveWith(t *testing.T, l Ledger, o Options) string {
 	t.Helper()
 	server := httptest.NewServer(Handler(l, o))

@@ -1,8 +1,8 @@
 package alerts
 
-func recreations(r *reading, put put) { r.byProvider("recreations", put) }
+func recreations(r *reading, put put) { r.ofTasks("recreations", put) }
 
-func recreationsBack(r *reading, put put) { r.byProvider("recreations_back", put) }
+func recreationsBack(r *reading, put put) { r.ofTasks("recreations_back", put) }
 
 func resumes(r *reading, put put) { r.byProvider("resumes", put) }
 

@@ -36,7 +36,7 @@ func TestRulesFire(t *testing.T) {
 
 // TestMetricsAreGood: Prometheus' own advice on names, types and help.
 func TestMetricsAreGood(t *testing.T) {
-	text, _ := scrape(t, Handler(&desk{says: full()}, options()))
+	text, _ := scrape(t, Handler(&desk{says: full()}, everything()))
 	promtool(t, text, "check", "metrics")
 }
 
@@ -44,19 +44,12 @@ func TestMetricsAreGood(t *testing.T) {
 // of a task, a sandbox or an action.
 func TestLabelsAreFew(t *testing.T) {
 	bounded := []string{
-		"by", "call", "code", "goversion", "installation", "kind", "le", "level", "limiter", "mode", "outcome", "phase", "pool", "provider",
+		"alert", "by", "call", "code", "goversion", "installation", "kind", "le", "level", "limiter", "mode", "outcome", "phase", "pool", "provider",
 		"quota", "receiver", "rule", "scope", "source", "stage", "state", "step", "template", "tenant", "version", "why",
 	}
-	o := options()
-	o.Local = NewLocal()
-	o.Local.Request("daytona", "list", "200", time.Second)
-	o.Local.Left("daytona", "", 40)
-	o.Local.Phase("full", "listing", time.Second)
-	o.Pools = func() []Pool { return []Pool{{Name: "ledger", Max: 4}} }
-	o.Refused = func() (int64, int64) { return 1, 1 }
 	m, seen := full(), map[string]bool{}
 	m.Shielded = []reconcile.Shielded{{Tenant: "acme", By: "freeze", Count: 1}}
-	text, _ := scrape(t, Handler(&desk{says: m}, o))
+	text, _ := scrape(t, Handler(&desk{says: m}, everything()))
 	for _, series := range regexp.MustCompile(`(?m)^sandkeeper_\w+{(.*)} `).FindAllStringSubmatch(text, -1) {
 		for _, label := range regexp.MustCompile(`(\w+)="`).FindAllStringSubmatch(series[1], -1) {
 			seen[label[1]] = true
@@ -158,21 +151,29 @@ var (
 	recorded = regexp.MustCompile(`\bsandkeeper:[a-z_:]+`)
 )
 
-// everyName is each metric that a process may export.
-func everyName(t *testing.T) []string {
-	t.Helper()
+// everything are the options of a process that knows all that one may know.
+func everything() Options {
 	o := options()
-	o.Local, o.Written = NewLocal(), noon
+	o.Local = NewLocal()
 	o.Local.Request("daytona", "list", "200", time.Second)
+	o.Local.Request("daytona", "list", "429", time.Second)
 	o.Local.Waited("daytona", time.Second)
 	o.Local.Left("daytona", "", 40)
 	o.Local.Phase("full", "listing", time.Second)
-	o.Bounds = func() Bounds { return Bounds{LeakUSD: 5, ManyOnOneTask: 5} }
+	o.Bounds = func() Bounds { return Bounds{LeakUSD: 5, ManyOnOneTask: 5, LedgerGiB: 1, Detected: time.Minute} }
 	o.Rates = func() map[string]float64 { return map[string]float64{"daytona": 20} }
 	o.Pools = func() []Pool { return []Pool{{Name: "ledger", Max: 4}} }
-	_, file := scrape(t, Handler(&desk{says: full()}, o))
-	o.Written = time.Time{}
+	o.Refused = func() (int64, int64) { return 1, 1 }
+	return o
+}
+
+// everyName is each metric that a process may export.
+func everyName(t *testing.T) []string {
+	t.Helper()
+	o := everything()
 	_, found := scrape(t, Handler(&desk{says: full()}, o))
+	o.Written = noon
+	_, file := scrape(t, Handler(&desk{says: full()}, o))
 	maps.Copy(found, file)
 	return names(found)
 }
@@ -296,6 +297,29 @@ func TestRulesOfASite(t *testing.T) {
 	if object.Kind != "PrometheusRule" || object.Spec["groups"] == nil {
 		t.Errorf("the object is a %s with %d keys", object.Kind, len(object.Spec))
 	}
+	_, spec, _ := strings.Cut(PrometheusRule(site), "spec:\n")
+	if regexp.MustCompile("(?m)^  ").ReplaceAllString(spec, "") != Rules(site) {
+		t.Error("the object has other rules than the file")
+	}
+}
+
+// TestAlertsKeepTheLabelsOfASite: all cases again, of a Prometheus that gives each series a cluster: each alert has it.
+func TestAlertsKeepTheLabelsOfASite(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	cases, err := os.ReadFile("rules_test.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	labelled := strings.NewReplacer(`installation="`, `cluster="eu",installation="`,
+		"installation: prod,", "cluster: eu, installation: prod,",
+		`installation: "`, `cluster: "eu", installation: "`).Replace(string(cases))
+	for name, text := range map[string]string{"rules.yaml": Rules(Site{Labels: []string{"cluster"}}), "rules_test.yaml": labelled} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	promtool(t, "", "test", "rules", filepath.Join(folder, "rules_test.yaml"))
 }
 
 // TestFrozenOfASite: how long a source may be not trusted is the config's.

@@ -17,6 +17,9 @@ func tasks(r *reading, put put) {
 }
 
 func tasksEnded(r *reading, put put) {
+	if r.policy.Tasks.None {
+		return
+	}
 	for _, state := range []reconcile.TaskState{
 		reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped, "deleted",
 	} {
@@ -27,7 +30,7 @@ func tasksEnded(r *reading, put put) {
 	}
 }
 
-func workAfterStop(r *reading, put put) { r.byProvider("work_after_stop", put) }
+func workAfterStop(r *reading, put put) { r.ofTasks("work_after_stop", put) }
 
 // states are those that a sandbox can be billed in, or stands in the way.
 var states = []reconcile.SandboxState{

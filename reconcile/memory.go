@@ -68,6 +68,7 @@ type TaskSeen struct {
 	Sandbox      string    // the sandbox column
 	Named        string    // the sandbox column when the row was last seen live
 	Tenant       string    // whose it is; "" when not known
+	Trace        string    // the trace of its own work that the row names; "" when not known
 	Since        time.Time // first seen in this status
 	FirstSeen    time.Time
 	UpdatedAt    time.Time   // the row's updated_at at the last look (task database's clock)

@@ -2,21 +2,9 @@ package reconcile
 
 import "strings"
 
-const tracedFact = "the trace of its work is "
-
 // TraceEvidence is the evidence that a row names the trace of its work.
 func TraceEvidence(t *Task) Evidence {
-	return Evidence{Source: "tasks", At: t.AsOf, Fact: tracedFact + t.Trace}
-}
-
-// TraceIn is the trace that such evidence names; "" where there is none.
-func TraceIn(all []Evidence) string {
-	for _, e := range all {
-		if id, is := strings.CutPrefix(e.Fact, tracedFact); is && e.Source == "tasks" {
-			return TraceID(id)
-		}
-	}
-	return ""
+	return Evidence{Source: "tasks", At: t.AsOf, Fact: "the trace of its work is " + t.Trace}
 }
 
 // TraceKey is the key under which the trace of a task's own work is told of, in logs and spans.

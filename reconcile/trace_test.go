@@ -24,23 +24,3 @@ func TestTraceID(t *testing.T) {
 		}
 	}
 }
-
-// TestTraceIn: what a finding keeps of a trace is found again, and nothing that only looks like it.
-func TestTraceIn(t *testing.T) {
-	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
-	kept := TraceEvidence(&Task{Trace: id})
-	for what, c := range map[string]struct {
-		all  []Evidence
-		want string
-	}{
-		"none":                   {nil, ""},
-		"among others":           {[]Evidence{{Source: "tasks", Fact: "is running"}, kept}, id},
-		"said by somebody else":  {[]Evidence{{Source: "events", Fact: kept.Fact}}, ""},
-		"no trace in its place":  {[]Evidence{{Source: "tasks", Fact: tracedFact + "<b>"}}, ""},
-		"words in another place": {[]Evidence{{Source: "tasks", Fact: "x: " + kept.Fact}}, ""},
-	} {
-		if got := TraceIn(c.all); got != c.want {
-			t.Errorf("%s: %q, want %q", what, got, c.want)
-		}
-	}
-}

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
@@ -86,7 +87,7 @@ func RunbooksPage(a *Asked, titles map[string]string) templ.Component {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		g.Rows = append(g.Rows, ui.Row{Key: name, Cells: []ui.Cell{{Text: name, Href: ui.Address("runbooks", name)},
+		g.Rows = append(g.Rows, ui.Row{Key: name, Cells: []ui.Cell{{Text: name, Href: ui.Address(append([]string{"runbooks"}, strings.Split(name, "/")...)...)},
 			{Text: titles[name]}}})
 	}
 	p.Blocks = []ui.Block{{Grid: &g}}

@@ -57,6 +57,7 @@ func (r *ruleBook) settings(rule string) []ui.Pair {
 		ui.PairOf("mode", r.modeCell(rule)), ui.PairOf("acts after", r.afterCell(rule, &p)),
 		ui.PairOf("repairs by", ui.Cell{Text: string(r.remedyOf(rule))}),
 		ui.PairOf("rollout", ui.Cell{Text: fmt.Sprintf("%d %% of subjects", p.Rollout)}),
+		ui.PairOf("what to do", ui.Cell{Text: "runbook", Href: ui.Address("runbooks", "rules", rule)}),
 	}
 	for _, one := range []struct {
 		name string

@@ -25,21 +25,9 @@ func (l *life) taskBlock() ui.Block {
 		ui.PairOf("row changed", clockCell(ui.Exactly(t.UpdatedAt), "task database's clock")),
 		ui.PairOf("last heartbeat", clockCell(ui.Exactly(t.BeatAt), "task database's clock")),
 		ui.PairOf("first seen", clockCell(ui.Ago(t.FirstSeen, l.Now), "sandkeeper's clock")),
-		ui.PairOf("failed attempts", attemptsCell(t)), ui.PairOf("trace of its work", l.trace(t.ID)),
+		ui.PairOf("failed attempts", attemptsCell(t)), ui.PairOf("trace of its work", ui.Cell{ID: t.Trace}),
 	}
 	return b
-}
-
-// trace is that which the row of the task named when something was found of it.
-func (l *life) trace(task string) ui.Cell {
-	for i := range l.Findings { // newest first
-		if f := &l.Findings[i]; f.Task == task {
-			if id := reconcile.TraceIn(f.Evidence); id != "" {
-				return ui.Cell{ID: id}
-			}
-		}
-	}
-	return ui.Cell{}
 }
 
 func attemptsCell(t *reconcile.TaskSeen) ui.Cell {

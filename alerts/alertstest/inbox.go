@@ -1,6 +1,7 @@
 package alertstest
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -156,4 +157,58 @@ func (b *Inbox) None(t testing.TB, names ...string) {
 			t.Errorf("%s came, though another alert tells its cause", what)
 		}
 	}
+}
+
+// Suppressed posts alerts to an Alertmanager and reports of each installation whether one of its alerts is kept back.
+func Suppressed(t testing.TB, address string, alerts []map[string]any) map[string]bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	body, err := json.Marshal(alerts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []struct {
+		Labels map[string]string
+		Status struct{ InhibitedBy []string }
+	}
+	again := time.NewTicker(200 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if ask(ctx, http.MethodPost, address, body, nil) == nil &&
+			ask(ctx, http.MethodGet, address, nil, &known) == nil && len(known) == len(alerts) {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("Alertmanager knows %d of %d alerts", len(known), len(alerts))
+		case <-again.C:
+		}
+	}
+	kept := map[string]bool{}
+	for _, a := range known {
+		kept[a.Labels["installation"]] = kept[a.Labels["installation"]] || len(a.Status.InhibitedBy) > 0
+	}
+	return kept
+}
+
+// ask asks an Alertmanager about its alerts, or tells it of some.
+func ask(ctx context.Context, method, address string, body []byte, into any) error {
+	request, err := http.NewRequestWithContext(ctx, method, "http://"+address+"/api/v2/alerts", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s", answer.Status)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.NewDecoder(answer.Body).Decode(into)
 }

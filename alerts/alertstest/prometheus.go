@@ -117,6 +117,12 @@ func (p *Prometheus) Wait(t testing.TB, query, want string) {
 	}
 }
 
+// Some waits until the query has any value.
+func (p *Prometheus) Some(t testing.TB, query string) {
+	t.Helper()
+	p.Wait(t, "count(count("+query+") > 0)", "1")
+}
+
 // Firing waits until an alert fires, or until it does so no more.
 func (p *Prometheus) Firing(t testing.TB, name string, want bool) {
 	t.Helper()

@@ -76,6 +76,27 @@ func TestMetricsAreTheLedgers(t *testing.T) {
 	a.keeps(ws)
 }
 
+// TestIdleMetrics: a ledger in which nothing ever happened has few series, with every rule armed: once there were 1,013,
+// most of them zeroes of what cannot be.
+func TestIdleMetrics(t *testing.T) {
+	a := newArena(t, settings{})
+	a.must("migrate")
+	a.once(0)
+	all, zeroes := 0, 0
+	for line := range strings.Lines(a.must("metrics")) {
+		if strings.HasPrefix(line, "sandkeeper_") {
+			all++
+			if strings.HasSuffix(line, " 0\n") {
+				zeroes++
+			}
+		}
+	}
+	t.Logf("%d series, %d of them 0", all, zeroes)
+	if all < 100 || all > 400 {
+		t.Errorf("%d series, want at most 400", all)
+	}
+}
+
 // TestRateHoldsOverReplicas: three of them together call the provider no more often than
 // the config says.
 func TestRateHoldsOverReplicas(t *testing.T) {

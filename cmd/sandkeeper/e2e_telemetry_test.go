@@ -3,6 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	program "os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,8 +16,47 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/telemetry/telemetrytest"
 )
 
-// TestOnceIsTraced: a run of once makes one tree of spans, the failed task is linked with the trace that its row names,
-// which stands on the row, on the finding and on the page, and no credential is in what is sent.
+// realCollector starts an OpenTelemetry collector that passes on to another one what it takes, and returns its address.
+func (a *arena) realCollector(to string) string {
+	a.Helper()
+	folder := a.TempDir()
+	made := filepath.Join(folder, "collector")
+	build := program.CommandContext(a.Context(), "go", "-C", "../../tools/collector", "build", "-o", made, ".")
+	if said, err := build.CombinedOutput(); err != nil {
+		a.Fatalf("build the collector: %v\n%s", err, said)
+	}
+	free, err := new(net.ListenConfig).Listen(a.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		a.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	config := fmt.Sprintf(`{receivers: {otlp: {protocols: {http: {endpoint: %q}}}}, exporters: {otlp_http: {endpoint: %q,
+sending_queue: {enabled: false}, retry_on_failure: {enabled: false}}}, service: {pipelines: {
+traces: {receivers: [otlp], exporters: [otlp_http]}, metrics: {receivers: [otlp], exporters: [otlp_http]},
+logs: {receivers: [otlp], exporters: [otlp_http]}}}}`, address, to)
+	if err := os.WriteFile(made+".yaml", []byte(config), 0o600); err != nil {
+		a.Fatal(err)
+	}
+	run := program.CommandContext(a.Context(), made, "--config", made+".yaml")
+	run.Stderr = a.Output()
+	if err := run.Start(); err != nil {
+		a.Fatal(err)
+	}
+	a.Cleanup(func() { _ = run.Wait() }) // the test's context has ended it
+	a.reaches("the collector listens", func() bool {
+		c, err := new(net.Dialer).DialContext(a.Context(), "tcp", address)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
+	return "http://" + address
+}
+
+// TestOnceIsTraced: a real collector takes all that a run of once tells: one tree of spans, the failed task is linked with
+// the trace that its row names, which stands on the row, on the finding and on the page of each task, and no credential
+// is in what is sent.
 func TestOnceIsTraced(t *testing.T) {
 	const own = "4bf92f3577b34da6a3ce929d0e0e4736"
 	c := telemetrytest.NewCollector(t)
@@ -20,7 +64,8 @@ func TestOnceIsTraced(t *testing.T) {
 		probe: `{exec: "true", path: "/", every: 2s, timeout: 1s, budget: 1000/m}`})
 	ws := a.working(3)
 	task, sandbox := a.lost()
-	a.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + c.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20s3cretHeader"}
+	a.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + a.realCollector(c.URL),
+		"OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20s3cretHeader"}
 	once := a.prepare("once", "--migrate", "--wait", "10s")
 	if err := once.cmd.Run(); err != nil {
 		t.Fatalf("once: %v\n%s", err, once.errs.String())
@@ -69,8 +114,10 @@ func TestOnceIsTraced(t *testing.T) {
 		t.Error("the finding does not show the trace")
 	}
 	d := a.daemon("serve")
-	if status, body := d.get("/tasks/" + task); status != 200 || !strings.Contains(body, own) {
-		t.Errorf("the page of the task (%d) does not show the trace", status)
+	for _, id := range []string{task, ws[0].task} { // nothing was ever found of the other one
+		if status, body := d.get("/tasks/" + id); status != 200 || !strings.Contains(body, own) {
+			t.Errorf("the page of the task %s (%d) does not show the trace", id, status)
+		}
 	}
 	a.keeps(ws)
 }

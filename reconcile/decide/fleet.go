@@ -238,7 +238,7 @@ func taskSeen(v *view.View, t *reconcile.Task, was *view.SeenTask) (reconcile.Ta
 		seen.ErrorChanged = true
 	}
 	seen.Sandbox, seen.UpdatedAt, seen.StartedAt = t.Sandbox, t.UpdatedAt, t.StartedAt
-	seen.EntrySum, seen.Tenant = t.EntrySum(), t.Tenant
+	seen.EntrySum, seen.Tenant, seen.Trace = t.EntrySum(), t.Tenant, t.Trace
 	rememberAhead(v, &seen, t)
 	rememberBack(v, &seen, t)
 	rememberLate(v, &seen, t)
@@ -270,7 +270,8 @@ func taskSeenSame(s *reconcile.TaskSeen, o *reconcile.TaskSeen) bool {
 		s.Recreated.Equal(o.Recreated) && s.LateSign.Equal(o.LateSign) &&
 		s.MarkSum == o.MarkSum && s.MarkAt.Equal(o.MarkAt) && s.BeatAt.Equal(o.BeatAt) && s.BeatGap == o.BeatGap &&
 		slices.EqualFunc(s.Attempts, o.Attempts, time.Time.Equal) &&
-		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live && s.Tenant == o.Tenant
+		s.ErrorSum == o.ErrorSum && s.ErrorChanged == o.ErrorChanged && s.Live == o.Live && s.Tenant == o.Tenant &&
+		s.Trace == o.Trace
 }
 
 // SeenSandboxes are the sandboxes whose memory changes with this pass.

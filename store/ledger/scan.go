@@ -23,7 +23,7 @@ func (t *taskSeenRow) columns() []any {
 	return []any{&t.ID, word(&t.Status), word((*string)(&t.State)), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
 		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince),
 		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.attempts, at(&t.Recreated), at(&t.LateSign),
-		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap), word(&t.Tenant), &t.Named}
+		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap), word(&t.Tenant), &t.Named, &t.Trace}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {

@@ -44,6 +44,7 @@ func putTasks(ts []reconcile.TaskSeen, now time.Time) write {
 		"beat_at":       when(func(t task) time.Time { return t.BeatAt }),
 		"tenants":       column(ts, func(t task) string { return t.Tenant }),
 		"named":         column(ts, func(t task) string { return clean(t.Named) }),
+		"traces":        column(ts, func(t task) string { return t.Trace }),
 		"beat_gaps":     column(ts, func(t task) int64 { return int64(t.BeatGap) }),
 	}}
 }

@@ -236,7 +236,7 @@ func fullRecord() reconcile.Record {
 			ErrorChanged: true, Live: true, EntrySum: math.MaxUint64 - 2, AheadSign: at(5), AheadSince: at(-1),
 			Attempts: []time.Time{at(-40), at(-30)}, Recreated: at(-6), LateSign: at(-5),
 			MarkSum: math.MaxUint64 - 3, MarkAt: at(-4), BeatAt: at(-3), BeatGap: 31 * time.Second, Tenant: "acme",
-			Named: "sb-0",
+			Named: "sb-0", Trace: "4bf92f3577b34da6a3ce929d0e0e4736",
 		}, {ID: "t-2"}},
 		Sandboxes: []reconcile.SandboxSeen{{
 			Ref: ref("sb-1"), Name: "box", Task: "t-1", Template: "dev-light", State: reconcile.SandboxSuspended,

@@ -52,7 +52,11 @@ func (s *pages) routes() []route {
 
 // runbookRoutes are of the program's own texts: nothing of a tenant is in them.
 func (s *pages) runbookRoutes() []route {
-	return []route{ownText("/runbooks", s.runbooks), ownText("/runbooks/{name}", s.runbook)}
+	return []route{
+		ownText("/runbooks", s.runbooks),
+		ownText("/runbooks/{name}", s.runbook(".")),
+		ownText("/runbooks/rules/{name}", s.runbook("rules")),
+	}
 }
 
 func (s *streams) routes() []route { return []route{ownText("/live", s.live)} }

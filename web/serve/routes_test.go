@@ -54,6 +54,7 @@ var accesses = map[string]access{
 	"GET /live":                             {"/live", 401, 406},
 	"GET /runbooks":                         {"/runbooks", 401, 200},
 	"GET /runbooks/{name}":                  {"/runbooks/frozen", 401, 200},
+	"GET /runbooks/rules/{name}":            {"/runbooks/rules/frozen", 401, 200},
 	"GET /api/v1/openapi.json":              {"/api/v1/openapi.json", 401, 200},
 	"GET /api/v1/status":                    {"/api/v1/status", 401, 200},
 	"GET /api/v1/findings":                  {"/api/v1/findings", 401, 200},

@@ -32,7 +32,10 @@ func (f fixed) Overview(context.Context, int) (reconcile.Overview, error) {
 
 // options are those of a process that only shows.
 func options() Options {
-	books := fstest.MapFS{"frozen.md": {Data: []byte("# A source is not trusted\n\n## What it means\n\n<b>raw</b>\n")}}
+	books := fstest.MapFS{
+		"frozen.md":       {Data: []byte("# A source is not trusted\n\n## What it means\n\n<b>raw</b>\n")},
+		"rules/frozen.md": {Data: []byte("# A rule of that name\n\n[Its page](../../../docs/rules/frozen.md), [the alert](../frozen.md).\n")},
+	}
 	return Options{Version: "v1.2.3", Policy: webtest.Policy, Runbooks: books}.complete()
 }
 
@@ -86,6 +89,10 @@ func TestAnswers(t *testing.T) {
 		"a rule":                {h, "GET", "/rules/orphan", 200, "The last 7 days"},
 		"no rule":               {h, "GET", "/rules/made-up", 404, "Nothing is known of rule made-up"},
 		"a runbook":             {h, "GET", "/runbooks/frozen.md", 200, "<h2>What it means</h2>"},
+		"a rule's of that name": {h, "GET", "/runbooks/rules/frozen", 200, `<a href="../frozen.md">the alert</a>`},
+		"what it points at":     {h, "GET", "/runbooks/rules/frozen", 200, `"https://github.com/sandkeeper/sandkeeper/blob/main/docs/rules/frozen.md"`},
+		"the list of them":      {h, "GET", "/runbooks", 200, `href="runbooks/rules/frozen"`},
+		"no rule's runbook":     {h, "GET", "/runbooks/rules/none", 404, "Nothing is known of runbook"},
 		"no runbook":            {h, "GET", "/runbooks/..%2Frules", 404, "Nothing is known of runbook"},
 		"a search":              {h, "GET", "/search?q=sb-7", 200, "1 match"},
 		"an odd cursor":         {h, "GET", "/findings?after=x~y&state=resolved", 200, "orphan"},

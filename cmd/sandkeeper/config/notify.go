@@ -34,8 +34,8 @@ type NotifyConfig struct {
 }
 
 // NotifyEvents are what a receiver may be told of.
-var NotifyEvents = []string{"attention", "breaker", "credential", "false-positives", "freeze", "hold-ends", "incident",
-	"leak-rate", "pass-stale", "rule-auto-disabled"}
+var NotifyEvents = []string{"attention", "breaker", "canary", "credential", "false-positives", "freeze", "hold-ends",
+	"incident", "leak-rate", "pass-stale", "rule-auto-disabled"}
 
 func (n *NotifyConfig) setDefaults() { n.Severity, n.Repeat = "warning", 12*time.Hour }
 

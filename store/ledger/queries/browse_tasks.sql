@@ -2,7 +2,7 @@
 -- no state of those that live.
 SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
        ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns,
-       recreated, late_sign, mark_sum, mark_at, beat_at, beat_gap, tenant, coalesce(named, sandbox)
+       recreated, late_sign, mark_sum, mark_at, beat_at, beat_gap, tenant, coalesce(named, sandbox), trace
 FROM sandkeeper.task_states
 WHERE id > @key::text
   AND CASE @state::text WHEN 'all' THEN true WHEN 'live' THEN live WHEN '' THEN live

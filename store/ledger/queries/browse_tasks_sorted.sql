@@ -9,7 +9,7 @@ WITH chosen AS (
 )
 SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
        ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns,
-       recreated, late_sign, mark_sum, mark_at, beat_at, beat_gap, tenant, coalesce(named, sandbox),
+       recreated, late_sign, mark_sum, mark_at, beat_at, beat_gap, tenant, coalesce(named, sandbox), trace,
        id, word, nullif(moment, '-infinity')
 FROM chosen
 WHERE NOT @later::boolean

@@ -10,18 +10,18 @@ WITH seen AS (
         @entry_sums::bigint[], @error_sums::bigint[], @error_changed::boolean[], @live::boolean[],
         @turns::text[], @recreated::timestamptz[], @late_sign::timestamptz[],
         @mark_sums::bigint[], @mark_at::timestamptz[], @beat_at::timestamptz[], @beat_gaps::bigint[],
-        @tenants::text[], @named::text[])
+        @tenants::text[], @named::text[], @traces::text[])
         u (id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
            ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns, recreated, late_sign,
-           mark_sum, mark_at, beat_at, beat_gap, tenant, named)
+           mark_sum, mark_at, beat_at, beat_gap, tenant, named, trace)
 ), put AS (
     INSERT INTO sandkeeper.task_states (
         id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
         ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns,
-        recreated, late_sign, mark_sum, mark_at, beat_at, beat_gap, tenant, named, changed_at)
+        recreated, late_sign, mark_sum, mark_at, beat_at, beat_gap, tenant, named, trace, changed_at)
     SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
         ahead_sign, ahead_since, entry_sum, error_sum, error_changed, live, turns::timestamptz[],
-        recreated, late_sign, mark_sum, mark_at, beat_at, beat_gap, tenant, named, @now::timestamptz
+        recreated, late_sign, mark_sum, mark_at, beat_at, beat_gap, tenant, named, trace, @now::timestamptz
     FROM seen
     ON CONFLICT (id) DO UPDATE SET
         status = excluded.status, state = excluded.state, sandbox = excluded.sandbox,
@@ -32,7 +32,7 @@ WITH seen AS (
         error_changed = excluded.error_changed, live = excluded.live, turns = excluded.turns,
         recreated = excluded.recreated, late_sign = excluded.late_sign,
         mark_sum = excluded.mark_sum, mark_at = excluded.mark_at, beat_at = excluded.beat_at,
-        beat_gap = excluded.beat_gap, tenant = excluded.tenant, named = excluded.named,
+        beat_gap = excluded.beat_gap, tenant = excluded.tenant, named = excluded.named, trace = excluded.trace,
         changed_at = excluded.changed_at
 ), ended AS (
     SELECT CASE WHEN seen.state IN ('pending', 'assigned', 'running') THEN 'deleted' ELSE seen.state END what,
