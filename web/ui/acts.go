@@ -38,3 +38,8 @@ func TerminateAct(provider, sandbox string) Act {
 func RestoreAct(sandbox string) Act {
 	return Act{"Restore…", Asking("act/restore", "sandbox", sandbox)}
 }
+
+// ProposedAct is what a program proposed, with its words.
+func ProposedAct(verb, target, words string) Act {
+	return Act{"Look and confirm…", Asking("act/"+verb, "target", target, "reason", words)}
+}
