@@ -45,7 +45,8 @@ func TestIncidentIsOver(t *testing.T) {
 	if got := s.findings.incident(&s.Incidents[0]).Cause; got != want {
 		t.Errorf("cause = %q, want %q", got, want)
 	}
-	if got := judge(s); got.Next != "The cause is over: retry the affected tasks." {
+	if got := judge(s); got.Next != "The cause is over. 1. Release the incident, so that its sandboxes end. "+
+		"2. Retry the affected tasks:" {
 		t.Errorf("next = %q", got.Next)
 	}
 }

@@ -28,7 +28,7 @@ func (l *life) drawn() string {
 		slices.SortStableFunc(lanes[i].Marks, func(a, b chart.Mark) int { return a.At.Compare(b.At) })
 	}
 	lanes = slices.DeleteFunc(lanes, func(one chart.Lane) bool { return len(one.Marks)+len(one.Spans) == 0 })
-	return chart.Lanes("Timeline", l.told(), lanes)
+	return chart.Lanes("Timeline", l.told(), lanes) + chart.Moments(lanes) // of which the stylesheet shows one
 }
 
 // told is the chart for those who do not see it.

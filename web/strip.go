@@ -106,5 +106,5 @@ func stripWords(o *reconcile.Overview) string {
 	if n > 0 {
 		words += fmt.Sprintf(", %d not complete", n)
 	}
-	return words + "; shown are the last " + ui.Seconds(o.Now.Sub(from))
+	return words + "; shown are the last " + ui.Seconds(o.Now.Sub(from)) + ", grey where no pass began"
 }

@@ -455,6 +455,6 @@ func Policy() reconcile.Policy {
 	rules["errored"] = reconcile.RulePolicy{Mode: reconcile.Off}
 	return reconcile.Policy{Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules,
 		Proof:     reconcile.ProofPolicy{FalsePositives: 0.02, Samples: 200},
-		Tasks:     reconcile.TasksPolicy{Events: true, Heartbeats: true},
+		Tasks:     reconcile.TasksPolicy{Events: true, Heartbeats: true, Requeues: true},
 		Providers: map[string]reconcile.ProviderPolicy{"daytona": {}, "e2b": {}, evil: {}}}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
-// A freeing foretells what may be done once something holds no more, as far as the ledger remembers. It is for people to
-// read before they say yes, and decides nothing: what is done the keeper plans and rules on anew.
+// A freeing foretells what may be done once something holds no more, as far as the ledger remembers. It is for people
+// to read before they say yes, and decides nothing: what is done the keeper plans and rules on anew.
 type freeing struct {
 	m      *reconcile.Memory
 	policy reconcile.Policy
@@ -23,7 +23,7 @@ type freeing struct {
 	left                []string // what something else holds on
 }
 
-// freeingOf foretells what may be done without the holds that are lifted, and of the recorded steps what waits for that.
+// freeingOf foretells what may be done without the holds that are lifted, and what waits of the steps on record.
 func (a Operator) freeingOf(ctx context.Context, lifted func(of *reconcile.Finding, by reconcile.Held) bool,
 	waits func(*reconcile.Action) bool) (*freeing, error) {
 	m, err := a.Ledger.Recall(ctx)
@@ -165,7 +165,7 @@ func counted(n int, noun, done string) string {
 	return console.Plural(n, noun) + " are " + done
 }
 
-// freedByRelease foretells what a release of these subjects lets go on: of a rule's breaker, of a source, of an incident.
+// freedByRelease foretells what a release of these subjects lets go on: by a breaker, a source or an incident.
 func (a Operator) freedByRelease(ctx context.Context, name string, subjects []string) (*freeing, error) {
 	id, incident := reconcile.OfType(reconcile.SubjectIncident, name)
 	rule, _ := reconcile.OfType(reconcile.SubjectBreaker, name)
