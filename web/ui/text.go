@@ -145,3 +145,14 @@ func InOrder(steps ...string) string {
 	}
 	return strings.Join(steps, " ")
 }
+
+// Dollars is an amount of money; "" for none, which also is what nobody set a price for.
+func Dollars(usd float64) string {
+	if usd <= 0 {
+		return ""
+	}
+	if usd < 0.01 {
+		return "less than $0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}

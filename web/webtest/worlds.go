@@ -458,3 +458,19 @@ func Policy() reconcile.Policy {
 		Tasks:     reconcile.TasksPolicy{Events: true, Heartbeats: true, Requeues: true},
 		Providers: map[string]reconcile.ProviderPolicy{"daytona": {}, "e2b": {}, evil: {}}}
 }
+
+// PassesOf are passes that ended, newest first; q is quick, f full, - one that never ended.
+func PassesOf(kinds string) []reconcile.PassSeen {
+	var out []reconcile.PassSeen
+	for i, k := range kinds {
+		p := reconcile.PassSeen{Kind: reconcile.Quick, BeganAt: Ago(time.Duration(i) * time.Second), EndedAt: Ago(time.Duration(i) * time.Second)}
+		switch k {
+		case 'f':
+			p.Kind = reconcile.Full
+		case '-':
+			p.EndedAt = time.Time{}
+		}
+		out = append(out, p)
+	}
+	return out
+}
