@@ -106,8 +106,8 @@ func activeAgain(o *reconcile.Overview, i *reconcile.Incident) (reconcile.Templa
 	return reconcile.TemplateSeen{}, false
 }
 
-// nextForIncident is what a person does about the cause, then about what the incident holds, and then about the tasks: a
-// retry waits for both.
+// nextForIncident is what a person does about the cause, then about what the incident holds, and then about the tasks:
+// a retry waits for both.
 func nextForIncident(o *reconcile.Overview, i *reconcile.Incident) string {
 	retry, release, fix := "Retry the affected tasks:", "", "Fix the cause."
 	if i.Holds() {

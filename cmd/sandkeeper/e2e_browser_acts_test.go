@@ -30,7 +30,18 @@ func TestOperatorActsInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	at.User = url.UserPassword("ben", "geheim")
+	b.open(at.String() + "/sandboxes/daytona/" + held.ID)
+	b.shows("a reader who he is", ".who", "ben reader")
+	b.shows("a reader why he may not", ".head .barred", "operators only")
+	b.until("his buttons are off", "document.querySelectorAll('.acts button:disabled').length == 2 && !document.querySelector('a.button')")
+	b.open(at.String() + "/act/hold?subject=sandbox:" + held.ID)
+	b.shows("a reader why he may not", "#barred", "add the user ben to web.operators")
+	b.until("the form is off", "document.querySelector('fieldset').disabled")
 	at.User = url.UserPassword("ana", "geheim")
+	b.open(at.String() + "/sandboxes/daytona/" + held.ID)
+	b.shows("an operator who he is", ".who", "ana operator")
+	b.until("his buttons are on", "document.querySelectorAll('.acts a.button').length == 2")
 	b.open(at.String() + "/act/hold?subject=sandbox:" + held.ID)
 	b.shows("that he has to log in", "#barred", "logged in with your password")
 	if !eval[bool](b, "document.querySelector('fieldset').disabled") {

@@ -93,5 +93,5 @@ func (p *printed) send(w http.ResponseWriter, r *http.Request, status int) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) //nolint:gosec // a page that templ has escaped; whoever asked may have left
+	_, _ = w.Write(body) // a page that templ has escaped; whoever asked may have left
 }

@@ -177,7 +177,7 @@ func TestWhoMayNotActSeesIt(t *testing.T) {
 	_, _, at := actingOn(t, world)
 	open := serve(t, shown(web.Reading{Overview: world}), "")
 	defer open.end(t)
-	for _, path := range []string{"/", "/?part=live", "/stops", "/tasks/7", "/sandboxes/daytona/sb-7", "/rules/orphan",
+	for _, path := range []string{"/", "/?part=live", "/stops", "/passes", "/sandboxes", "/tasks/7", "/sandboxes/daytona/sb-7", "/rules/orphan",
 		"/incidents/" + world.Incidents[0].ID, "/findings?state=held&rule=orphan"} {
 		_, reader := at("ben").send(path, nil)
 		_, operator := at("ana").send(path, nil)

@@ -63,15 +63,15 @@ func (s *pages) show(w http.ResponseWriter, r *http.Request, what string, made m
 	if err == nil {
 		page, err = made(ctx, a)
 	}
-	r = r.WithContext(ui.LookedAtBy(r.Context(), s.asker.standing(r).looker))
+	seen := r.WithContext(ui.LookedAtBy(r.Context(), s.asker.standing(r).looker))
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
-		s.html(w, r, answer{http.StatusNotFound, web.UnknownPage(a, what)})
+		s.html(w, seen, answer{http.StatusNotFound, web.UnknownPage(a, what)})
 	case err != nil:
 		s.Log.WarnContext(r.Context(), "page without the ledger", "page", r.URL.Path, "err", err)
-		s.html(w, r, answer{http.StatusServiceUnavailable, web.DownPage(a, err)})
+		s.html(w, seen, answer{http.StatusServiceUnavailable, web.DownPage(a, err)})
 	default:
-		s.html(w, r, answer{http.StatusOK, page})
+		s.html(w, seen, answer{http.StatusOK, page})
 	}
 }
 

@@ -19,6 +19,17 @@ func UnholdAct(subject string) Act {
 // PauseAct pauses what is named.
 func PauseAct(what string) Act { return Act{Text: "Pause…", Href: Asking("act/pause", "what", what)} }
 
+// PauseAllAct pauses all acting.
+func PauseAllAct() Act {
+	return Act{Text: "Pause everything…", Href: Asking("act/pause", "what", "all")}
+}
+
+// PassAct has a pass made at once.
+func PassAct() Act { return Act{Text: "Pass now…", Href: Asking("act/pass", "target", "full")} }
+
+// EmergencyAct ends all sandboxes.
+func EmergencyAct() Act { return Act{Text: "Emergency…", Href: "act/emergency"} }
+
 // ResumeAct ends a pause.
 func ResumeAct(what string) Act {
 	return Act{Text: "Resume…", Href: Asking("act/resume", "what", what)}

@@ -17,8 +17,8 @@ type Repeated struct {
 // numbered is a word with a digit in it: an id, a number, a time.
 var numbered = regexp.MustCompile(`\S*[0-9]\S*`)
 
-// Alike are foreign sentences, the most frequent first, and how many nouns more there are. Those that differ only in ids
-// and numbers are one with the first as the example.
+// Alike are foreign sentences, the most frequent first, and how many nouns more there are. Those that differ only in
+// ids and numbers are one with the first as the example.
 func Alike(noun string, said []string, most int) (lines []Repeated, more string) {
 	at := map[string]int{}
 	for _, one := range said {
