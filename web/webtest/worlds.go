@@ -75,7 +75,7 @@ func Healthy() reconcile.Overview {
 			"tasks:pending": 3, "tasks:assigned": 9, "tasks:running": 200, "owned:daytona": 214, "foreign:daytona": 5,
 			"sandboxes:daytona:running": 210, "sandboxes:daytona:creating": 4,
 		},
-		FindingsOpen: map[string]int{},
+		FindingsOpen: map[string]int{}, CallsAhead: map[string]time.Duration{"daytona": 0},
 		Templates: []reconcile.TemplateSeen{
 			{Provider: "daytona", Name: "ai-agent-dev-light", State: reconcile.TemplateActive, Raw: "active", LookedAt: Ago(12 * time.Second)},
 		},
@@ -250,6 +250,7 @@ const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202e
 
 // Refuse makes the provider refuse the second open step.
 func Refuse(o *reconcile.Overview) {
+	o.CallsAhead = map[string]time.Duration{"daytona": 12400 * time.Millisecond}
 	a := &o.Open[1]
 	a.ClaimedBy, a.ClaimEnds, a.Attempts, a.NextAttempt = "", time.Time{}, 6, Noon.Add(30*time.Minute)
 	a.Detail = "refused by the provider: 403 Forbidden; tried again from 2026-02-01 12:30:00"
