@@ -55,10 +55,17 @@ func TestOperatorActsInABrowser(t *testing.T) {
 	b.fill("reason", "the customer looks at it")
 	b.shows("what was recorded", "section.well", "holding sandbox:"+held.ID)
 
+	b.open(p.base + "/act/pause?what=all")
+	b.shows("what waits", "main", "0 steps that nobody has begun will wait")
+
 	b.open(p.base + "/act/terminate?provider=daytona&sandbox=" + orphan.ID)
 	b.shows("what it concerns", "main", "daytona/"+orphan.ID)
 	b.fill("reason", "ticket 4711", "password", "geheim")
 	b.shows("what was recorded", "section.well", "recorded: the end of 1 sandbox")
+	b.open(p.base + "/act/pause?what=provider:daytona")
+	b.shows("what waits", "main", "1 step that nobody has begun will wait")
+	b.open(p.base + "/act/resume?what=all")
+	b.shows("what goes on", "#steps", "sandbox daytona/"+orphan.ID+": terminated (operator)")
 	for query, want := range map[string]int{
 		"SELECT count(*) FROM sandkeeper.holds WHERE author = 'ana' AND reason = 'the customer looks at it'": 1,
 		"SELECT count(*) FROM sandkeeper.actions WHERE author = 'ana' AND step = 'terminate' AND seal <> ''": 1,

@@ -90,6 +90,9 @@ func (a Operator) preview(ctx context.Context, verb string, act api.Act) (api.Pr
 		}
 		w.into(&p)
 	}
+	if verb == "pause" && err == nil {
+		err = a.waitingFor(ctx, act.Target, &p)
+	}
 	return p, err
 }
 

@@ -218,6 +218,27 @@ func (a Operator) freedBy(ctx context.Context, verb string, act api.Act) (w *fre
 	return nil, false, nil
 }
 
+// waitingFor says in the preview of a pause what waits then.
+func (a Operator) waitingFor(ctx context.Context, target string, p *api.Preview) error {
+	scope, err := a.PauseScope(reconcile.NonEmpty(target))
+	if err != nil {
+		return err
+	}
+	m, err := a.Ledger.Recall(ctx)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for i := range m.Actions {
+		if a.waitsForPause(&m.Actions[i], scope) {
+			n++
+		}
+	}
+	p.Will = append(p.Will, "Of what is recorded "+console.Plural(n, "step")+" that nobody has begun will wait, as will "+
+		"what is found from now on. What a provider was asked for already goes on.")
+	return nil
+}
+
 // waitsForPause reports whether nobody has done a recorded step yet that a pause is about.
 func (a Operator) waitsForPause(step *reconcile.Action, scope string) bool {
 	about := []string{"all", reconcile.SubjectOf(reconcile.SubjectRule, step.Rule),
