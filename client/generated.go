@@ -594,6 +594,9 @@ type Preview struct {
 	Hash  *string   `json:"hash,omitempty"`
 	Left  *[]string `json:"left,omitempty"`
 
+	// Steps What is done because of it, as far as is known now: a line for each sandbox that is ended, each task that is failed.
+	Steps *[]string `json:"steps,omitempty"`
+
 	// Subjects What it concerns, and what it leaves, with the reason.
 	Subjects *[]string `json:"subjects,omitempty"`
 

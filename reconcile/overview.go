@@ -31,6 +31,9 @@ type Overview struct {
 	Controls  Controls
 	Counts    map[string]int // of the newest pass of each kind, see [Record.Counts]
 
+	// CallsAhead is how far ahead the places for calls to each provider are given out: 0 where its rate has room now.
+	CallsAhead map[string]time.Duration
+
 	Incidents      []Incident       // open ones oldest first, then the closed ones, newest first
 	FalsePositives []Verdict        // those with a regret, newest first
 	Tallies        map[string]Tally // by rule, see [Memory.Regrets]

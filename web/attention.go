@@ -27,7 +27,7 @@ const mostAttention = 9
 
 // attention is what an operator should know of, the worst first.
 func (s *model) attention() []item {
-	items := slices.Concat(demotedItems(s.Overview), incidentItems(s.Overview), s.findings.reportedItems(),
+	items := slices.Concat(demotedItems(s.Overview), s.incidentItems(), s.findings.reportedItems(),
 		s.steps.stuckItems(), frozenItems(s.Overview),
 		s.steps.stalledItems(), s.unmappedItems())
 	if left := len(items) - mostAttention; left > 0 {
@@ -51,34 +51,39 @@ func demotedItems(o *reconcile.Overview) []item {
 	return items
 }
 
-func incidentItems(o *reconcile.Overview) []item {
+func (s *model) incidentItems() []item {
 	var items []item
-	for i := range o.Incidents {
-		in := &o.Incidents[i]
+	for i := range s.Incidents {
+		in := &s.Incidents[i]
 		if !in.ClosedAt.IsZero() {
 			continue
 		}
 		l, state := stateOfIncident(in)
 		items = append(items, item{
 			Key: "incident " + ui.Name(in.ID), Chip: ui.Chip(l, strings.Replace(state, "open", "incident", 1)),
-			Text: ui.Said(failureWords(in)).To(ui.Address("incidents", in.ID)), When: ui.Since(in.FirstSeen, o.Now),
-			Sub:  strings.Join(reconcile.NonEmpty(causeWords(o, in), placeOf(in)), " "),
-			Acts: actsOfIncident(in),
+			Text: ui.Said(failureWords(in)).To(ui.Address("incidents", in.ID)), When: ui.Since(in.FirstSeen, s.Now),
+			Sub:  strings.Join(reconcile.NonEmpty(causeWords(s.Overview, in), placeOf(in)), " "),
+			Acts: s.actsOfIncident(in, true),
 		})
 	}
 	return items
 }
 
-// actsOfIncident are what an operator may do about an open one.
-func actsOfIncident(in *reconcile.Incident) []ui.Act {
-	var acts []ui.Act
-	if in.AckedAt.IsZero() {
+// actsOfIncident are what an operator may do about one, in their order. Its tasks are run again where the config says
+// how and some were marked failed, once nothing holds that back.
+func (s *model) actsOfIncident(in *reconcile.Incident, failed bool) (acts []ui.Act) {
+	if in.ClosedAt.IsZero() && in.AckedAt.IsZero() {
 		acts = append(acts, ui.AcknowledgeAct(in.ID))
 	}
+	retry := ui.RetryAllAct(in.ID)
 	if in.Holds() {
-		return append(acts, ui.ReleaseAct("incident:"+in.ID))
+		retry.Off = "once it is released"
+		acts = append(acts, ui.ReleaseAct("incident:"+in.ID))
 	}
-	return append(acts, ui.RetryAct("incident:"+in.ID))
+	if s.policy.Tasks.Requeues && failed {
+		acts = append(acts, retry)
+	}
+	return acts
 }
 
 // reportedItems are findings that nothing here repairs, a few of each rule.

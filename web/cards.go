@@ -161,10 +161,10 @@ func (t *trend) moneyCard() card {
 	c := card{Title: "Leaking now", Value: "$0 /h", Sub: "nothing saved in " + t.span(),
 		Href: ui.Asking("findings", "state",
 			"due")}
-	if usd := dollars(t.Leaking); usd != "" {
+	if usd := ui.Dollars(t.Leaking); usd != "" {
 		c.Value, c.Level = usd+" /h", ui.Warn
 	}
-	if usd := dollars(t.Saved); usd != "" {
+	if usd := ui.Dollars(t.Saved); usd != "" {
 		c.Sub = "saved " + usd + " in " + t.span()
 	}
 	return c

@@ -1,10 +1,7 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,15 +35,8 @@ type incidentView struct {
 	Evidence []ui.EvidenceLine
 
 	Findings string // "12 findings: 3 held, 9 watched", "" when none is open
-	Reasons  []reasonLine
+	Reasons  []ui.Repeated
 	More     string
-}
-
-// A reasonLine is a reason that was given once or often.
-type reasonLine struct {
-	Text    string
-	Times   int
-	Example bool // the others differ in ids and numbers
 }
 
 // mostReasons is how many reasons of an incident are shown.
@@ -57,7 +47,7 @@ func (s *findings) incident(i *reconcile.Incident) incidentView {
 		Key: ui.Name(i.ID), ID: ui.Name(i.ID), Rule: ui.Name(i.Rule), Means: means(i.Rule),
 		Where: placeOf(i), Count: failureWords(i), Cause: causeOf(s.Overview, i), Error: ui.Line(i.Error),
 		First: ui.Ago(i.FirstSeen, s.Now), Last: ui.Ago(i.LastSeen, s.Now), Closed: ui.Ago(i.ClosedAt, s.Now),
-		Span: between(i.FirstSeen, i.LastSeen), Cost: dollars(i.Cost), Evidence: ui.EvidenceLines(i.Evidence),
+		Span: between(i.FirstSeen, i.LastSeen), Cost: ui.Dollars(i.Cost), Evidence: ui.EvidenceLines(i.Evidence),
 		Affected: ui.Command("sandkeeper affected %s", i.ID),
 	}
 	v.Level, v.State = stateOfIncident(i)
@@ -87,7 +77,11 @@ func (s *findings) fold(v *incidentView, of []*reconcile.FindingSeen) {
 		states[s.states.of(f)]++
 	}
 	v.Findings = ui.Count(len(of), "open finding") + ": " + stateWords(states)
-	v.Reasons, v.More = reasonLines(of)
+	reasons := make([]string, len(of))
+	for i, f := range of {
+		reasons[i] = f.Reason
+	}
+	v.Reasons, v.More = ui.Alike("reason", reasons, mostReasons)
 }
 
 // placeOf is where the failures are.
@@ -131,17 +125,6 @@ func holdsOf(i *reconcile.Incident) string {
 		"operator releases it. Tasks are still marked failed, within the budgets."
 }
 
-// dollars is an amount of money; "" for none, which also is what nobody set a price for.
-func dollars(usd float64) string {
-	if usd <= 0 {
-		return ""
-	}
-	if usd < 0.01 {
-		return "less than $0.01"
-	}
-	return fmt.Sprintf("$%.2f", usd)
-}
-
 // stateWords are the states by number, the most urgent first.
 func stateWords(states map[state]int) string {
 	var words []string
@@ -151,32 +134,4 @@ func stateWords(states map[state]int) string {
 		}
 	}
 	return strings.Join(words, ", ")
-}
-
-// numbered is a word with a digit in it: an id, a number, a time.
-var numbered = regexp.MustCompile(`\S*[0-9]\S*`)
-
-// reasonLines are the reasons, the most frequent first. Those that differ only in ids and
-// numbers are one line with the oldest as the example.
-func reasonLines(of []*reconcile.FindingSeen) (lines []reasonLine, more string) {
-	at := map[string]int{}
-	for _, f := range of {
-		text := ui.Sentence(ui.Capital(ui.Line(f.Reason)))
-		alike := numbered.ReplaceAllString(text, "#")
-		i, seen := at[alike]
-		if !seen {
-			at[alike] = len(lines)
-			lines = append(lines, reasonLine{Text: text, Times: 1})
-			continue
-		}
-		lines[i].Times++
-		lines[i].Example = lines[i].Example || lines[i].Text != text
-	}
-	slices.SortFunc(lines, func(a, b reasonLine) int {
-		return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.Text, b.Text))
-	})
-	if left := len(lines) - mostReasons; left > 0 {
-		more = fmt.Sprintf("And %d more %s.", left, ui.Verb(left, "reason", "reasons"))
-	}
-	return lines[:min(len(lines), mostReasons)], more
 }

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +24,7 @@ func TestIncidentIsOneThing(t *testing.T) {
 		Error: "sandbox creation failed: snapshot # is inactive", Span: ", 53m after the first.", First: ui.Moment{Text: "55m ago"}, Last: ui.Moment{Text: "2m ago"},
 		Closed: ui.Moment{Text: "never"}, Cost: "$4.32", Release: "sandkeeper release incident:i-3k9f2", Affected: "sandkeeper affected i-3k9f2",
 		Findings: "12 open findings: 8 held, 4 acted on",
-		Reasons:  []reasonLine{{"Worker of task 100 never started: snapshot is inactive.", 12, true}},
+		Reasons:  []ui.Repeated{{Text: "Worker of task 100 never started: snapshot is inactive.", Times: 12, Example: true}},
 	}
 	ignore := cmp.Options{cmpopts.IgnoreFields(incidentView{}, "Key", "Means", "Holds", "Evidence"), cmpopts.IgnoreFields(ui.Moment{}, "Exact", "ISO")}
 	if diff := cmp.Diff(want, got, ignore); diff != "" {
@@ -45,7 +44,8 @@ func TestIncidentIsOver(t *testing.T) {
 	if got := s.findings.incident(&s.Incidents[0]).Cause; got != want {
 		t.Errorf("cause = %q, want %q", got, want)
 	}
-	if got := judge(s); got.Next != "The cause is over: retry the affected tasks." {
+	if got := judge(s); got.Next != "The cause is over. 1. Release the incident, so that its sandboxes end. "+
+		"2. Retry the affected tasks:" {
 		t.Errorf("next = %q", got.Next)
 	}
 }
@@ -120,34 +120,6 @@ func TestMembers(t *testing.T) {
 				t.Errorf("folded = %v, members %d; want %v", got, len(s.findings.members["i-1"]), c.want)
 			}
 		})
-	}
-}
-
-// TestReasons: those that differ in ids are one example.
-func TestReasons(t *testing.T) {
-	var of []*reconcile.FindingSeen
-	add := func(n int, reason string) {
-		for i := range n {
-			of = append(of, &reconcile.FindingSeen{Finding: reconcile.Finding{Reason: strings.ReplaceAll(reason, "%", fmt.Sprint(i))}})
-		}
-	}
-	add(40, "no task explains sb-%")
-	add(2, "disk full")
-	for _, word := range []string{"a", "b", "c", "d"} {
-		add(1, word)
-	}
-	lines, more := reasonLines(of)
-	want := []reasonLine{{"No task explains sb-0.", 40, true}, {"Disk full.", 2, false}, {"A.", 1, false}, {"B.", 1, false}, {"C.", 1, false}}
-	if diff := cmp.Diff(want, lines); diff != "" || more != "And 1 more reason." {
-		t.Errorf("reasons (-want +got):\n%s%q", diff, more)
-	}
-}
-
-func TestDollars(t *testing.T) {
-	for usd, want := range map[float64]string{0: "", -1: "", 0.004: "less than $0.01", 0.01: "$0.01", 1234.567: "$1234.57"} {
-		if got := dollars(usd); got != want {
-			t.Errorf("dollars(%v) = %q, want %q", usd, got, want)
-		}
 	}
 }
 

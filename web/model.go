@@ -7,12 +7,13 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/fresh"
 )
 
 // A model is one reading of the ledger with what the page knows besides, and what each topic makes of it.
 type model struct {
 	*reconcile.Overview
-	fresh    freshness
+	fresh    fresh.Freshness
 	policy   reconcile.Policy // with the thresholds that were learned
 	steps    *steps
 	states   *states
@@ -26,7 +27,7 @@ type model struct {
 func newScene(o *reconcile.Overview, p reconcile.Policy, t *reconcile.Trends) *model {
 	o = configured(o, &p)
 	o.Counts = trustedCounts(o)
-	s := &model{Overview: o, fresh: freshOf(o, p.Quick, p.Full), policy: *p.WithLearned(&o.Controls)}
+	s := &model{Overview: o, fresh: fresh.Of(o, p.Quick, p.Full), policy: *p.WithLearned(&o.Controls)}
 	s.steps = stepsOf(o, &s.policy, s.fresh.Limit)
 	s.states = statesOf(o, s.steps.still)
 	s.rules = &ruleBook{o, &s.policy}

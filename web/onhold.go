@@ -79,8 +79,7 @@ func holdsWords(o *reconcile.Overview, kind reconcile.HeldKind, what string) str
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		n += truth(f.Due && slices.ContainsFunc(f.HeldBy, func(h reconcile.Held) bool {
-			return h.Kind == kind &&
-				h.What == what
+			return h.Kind == kind && h.What == what
 		}))
 	}
 	if n == 0 {
@@ -102,8 +101,8 @@ func breakerItem(now time.Time, b reconcile.Breaker) item {
 func loweredItem(o *reconcile.Overview, rule string) item {
 	by := o.Controls.Lowered[rule]
 	return item{
-		Key: "mode " + ui.Name(rule), Chip: ui.Chip(ui.Set, authorOr(by.Author, "lowered")), When: lasting(by.At,
-			o.Now),
+		Key: "mode " + ui.Name(rule), Chip: ui.Chip(ui.Set, authorOr(by.Author, "lowered")),
+		When: lasting(by.At, o.Now),
 		Text: ui.Said(rule + " lowered to " + string(o.Controls.Modes[rule])).To(ui.RuleAddress(rule)),
 		Sub:  ui.Sentence(reasonAnd(by.Reason, "until it is cleared")), Acts: []ui.Act{ui.ModeAct(rule)},
 	}
@@ -111,8 +110,8 @@ func loweredItem(o *reconcile.Overview, rule string) item {
 
 func pauseItem(o *reconcile.Overview, p reconcile.Pause) item {
 	return item{
-		Key: "pause " + ui.Name(p.Scope), Chip: ui.Chip(ui.Set, authorOr(p.Author, "pause")), When: lasting(p.At,
-			o.Now),
+		Key: "pause " + ui.Name(p.Scope), Chip: ui.Chip(ui.Set, authorOr(p.Author, "pause")),
+		When: lasting(p.At, o.Now),
 		Text: ui.Said("pause of " + p.Scope).To("stops"),
 		Sub: ui.Sentence(reasonAnd(p.Reason, holdsWords(o, reconcile.HeldPause, p.Scope)+", "+
 			ui.Until(p.Until, o.Now, "until it is resumed").Text)),
@@ -146,8 +145,7 @@ func groupItem(g heldGroup) item {
 	return item{
 		Key: "held " + g.Key, Chip: ui.Chip(l, word), Sub: means,
 		Text: ui.Said(g.Count + " held " + holdWords(g.held)).To(ui.Asking("findings", "state", reconcile.ChosenHeld,
-			"held_by",
-			g.held.String())),
+			"held_by", g.held.String())),
 	}
 }
 

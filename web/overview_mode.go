@@ -21,6 +21,14 @@ func pausedAll(o *reconcile.Overview) (reconcile.Pause, bool) {
 	return reconcile.Pause{}, false
 }
 
+// acts are what an operator may ask for of everything.
+func (s *model) acts() []ui.Act {
+	if p, paused := pausedAll(s.Overview); paused {
+		return []ui.Act{ui.PassAct(), ui.ResumeAct(p.Scope)}
+	}
+	return []ui.Act{ui.PassAct(), ui.PauseAllAct()}
+}
+
 // A ruleBook is what each rule may do: by the config, by its proof, and by what operators lowered.
 type ruleBook struct {
 	*reconcile.Overview
@@ -98,6 +106,6 @@ func (s *model) missedWords() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n, ui.Verb(n, "was",
-		"were"))
+	return fmt.Sprintf(" Of the targets of the last %s, %d %s missed.", text.Coarse(s.Scores.Window), n,
+		ui.Verb(n, "was", "were"))
 }

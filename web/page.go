@@ -13,6 +13,7 @@ type page struct {
 	ui.Frame
 
 	Verdict    verdict
+	Acts       []ui.Act  // what an operator may want at once, whatever is the matter
 	Chips      []ui.Cell // what is part of the verdict besides: the mode, what was missed
 	Configured bool      // the ledger could be read: the sections below say something
 	Past       ui.Moment // when what is below was read, while the ledger cannot be read
@@ -103,7 +104,7 @@ func configNotes(shown Process) []ui.Note {
 }
 
 func (p *page) fill(s *model) {
-	p.Chips = s.chips()
+	p.Chips, p.Acts = s.chips(), s.acts()
 	p.Strip, p.StripSays = passStrip(s.Overview), stripWords(s.Overview)
 	p.Cards = s.cards()
 	p.Attention, p.Hold = s.attention(), s.hold

@@ -21,7 +21,7 @@ func proposalBlock(all []Proposal) ui.Block {
 	g := &ui.Grid{Heads: []string{"proposed at", "what", "about", "the program's words", "by", ""}}
 	for i := range all {
 		p := &all[i]
-		confirm := ui.Cell{Text: "Look and confirm…"}.To(ui.Asking("act/"+p.Verb, "target", p.Target, "reason", p.Words()))
+		confirm := ui.Cell{Acts: []ui.Act{ui.ProposedAct(p.Verb, p.Target, p.Words())}}
 		g.Rows = append(g.Rows, ui.Row{Key: ui.Name(p.Verb + " " + p.Target), Cells: []ui.Cell{
 			ui.When(ui.Exactly(p.At)), {Text: p.Verb}, {ID: ui.Name(p.Target)}, ui.Said(p.Reason), ui.Named(p.By), confirm,
 		}})

@@ -3,12 +3,12 @@ package web
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A fleet is what runs at the providers, as far as their listings are trusted.
@@ -20,7 +20,7 @@ type fleet struct {
 
 // providers are a line for each: how far it is trusted, what it has, and when it was listed last.
 func (f *fleet) grid() ui.Grid {
-	g := ui.Grid{Heads: []string{"provider", "trust", "running", "other", "of others", "price", "last listing"},
+	g := ui.Grid{Heads: []string{"provider", "trust", "running", "other", "of others", "price", "calls", "last listing"},
 		Empty: "No provider was listed yet."}
 	for _, name := range f.providerNames() {
 		g.Rows = append(g.Rows, f.providerRow(name))
@@ -61,13 +61,12 @@ func (f *fleet) providerRow(name string) ui.Row {
 	listing := sourceNamed(f.Overview, reconcile.ListingOf(name))
 	r := ui.Row{Key: "provider " + ui.Name(name), Cells: []ui.Cell{ui.Named(name).To(ui.Asking("findings", "provider",
 		name))}}
-	price := priceCell(f.policy.Providers[name])
+	price, calls := priceCell(f.policy.Providers[name]), f.callsCell(name)
 	if listing.Name != "" && !listing.Trusted {
 		unknown := ui.Cell{Text: "unknown", Num: true, Sub: trimLast(f.lastWords(name))}
 		dash := ui.Cell{Text: "–", Num: true}
 		r.Cells = append(r.Cells, ui.Chip(ui.Warn, "not trusted "+ui.Since(listing.Since, f.Now).Text).To("sources"),
-			unknown, dash,
-			dash, price,
+			unknown, dash, dash, price, calls,
 			ui.Said(ui.Sentence(ui.Capital(ui.Line(listing.Reason)))).Below("last trusted "+ui.Ago(listing.LastTrusted,
 				f.Now).Text))
 		return r
@@ -75,9 +74,20 @@ func (f *fleet) providerRow(name string) ui.Row {
 	running, other := sandboxesOf(f.Overview, name)
 	foreign := f.Counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}.String()]
 	r.Cells = append(r.Cells, trustCell(f.Overview, name, listing), ui.Number(running), ui.Number(other),
-		ui.Number(foreign), price,
-		listedCell(f.Overview, listing))
+		ui.Number(foreign), price, calls, listedCell(f.Overview, listing))
 	return r
+}
+
+// callsCell is whether the rate of a provider has room for a call, over all processes; nothing where nobody called yet.
+func (f *fleet) callsCell(name string) ui.Cell {
+	ahead, known := f.CallsAhead[name]
+	switch {
+	case !known:
+		return ui.Cell{Text: "–", Num: true}
+	case ahead < time.Second:
+		return ui.Cell{Text: "free", Sub: "rate has room"}
+	}
+	return ui.Chip(ui.Warn, text.Duration(ahead.Round(time.Second))+" ahead").Below("rate is used up so far")
 }
 
 // priceCell is what a sandbox of the provider costs: from and to where that differs.
@@ -98,20 +108,6 @@ func priceOf(p reconcile.ProviderPolicy, b *reconcile.SandboxSeen) ui.Cell {
 		return ui.Cell{}
 	}
 	return ui.Cell{Text: hourly(usd), Num: true}
-}
-
-// sizeOf says how large a sandbox is.
-func sizeOf(s reconcile.Size) ui.Cell {
-	var parts []string
-	for _, one := range []struct {
-		many float64
-		unit string
-	}{{s.CPU, "CPU"}, {s.GPU, "GPU"}, {s.MemoryGiB, "GiB"}} {
-		if one.many > 0 {
-			parts = append(parts, strconv.FormatFloat(one.many, 'f', -1, 32)+" "+one.unit)
-		}
-	}
-	return ui.Cell{Text: strings.Join(parts, ", ")}
 }
 
 // hourly is what a sandbox costs an hour.

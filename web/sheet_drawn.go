@@ -21,14 +21,16 @@ func (l *life) drawn() string {
 		lanes = append(lanes, l.taskLanes(&l.Tasks[i])...)
 	}
 	for i := range l.Sandboxes[:min(len(l.Sandboxes), mostBoxes)] {
-		lanes = append(lanes, l.boxLane(&l.Sandboxes[i]))
+		b := &l.Sandboxes[i]
+		lanes = append(lanes, chart.Lane{Name: "sandbox " + brief(b.ID), Clock: "provider's clock",
+			Marks: marked(mark(b.CreatedAt, "box", "", "created"))}, l.boxLane(b))
 	}
 	lanes = append(lanes, l.ownLane())
 	for i := range lanes {
 		slices.SortStableFunc(lanes[i].Marks, func(a, b chart.Mark) int { return a.At.Compare(b.At) })
 	}
 	lanes = slices.DeleteFunc(lanes, func(one chart.Lane) bool { return len(one.Marks)+len(one.Spans) == 0 })
-	return chart.Lanes("Timeline", l.told(), lanes)
+	return chart.Lanes("Timeline", l.told(), lanes) + chart.Moments(lanes) // of which the stylesheet shows one
 }
 
 // told is the chart for those who do not see it.
@@ -107,8 +109,8 @@ func (l *life) ownLane() chart.Lane {
 	lane := chart.Lane{Name: "sandkeeper", Clock: "its own clock"}
 	for i := range l.Findings {
 		f := &l.Findings[i]
-		lane.Marks = append(lane.Marks, marked(mark(f.OpenedAt, "warn", ui.Name(f.Rule)+" opened",
-			text.Plain(f.Rule, 40)),
+		lane.Marks = append(lane.Marks, marked(
+			mark(f.OpenedAt, "warn", ui.Name(f.Rule)+" opened", text.Plain(f.Rule, 40)),
 			mark(f.ResolvedAt, "well", ui.Name(f.Rule)+" resolved", ""))...)
 	}
 	for i := range l.Verdicts {

@@ -83,11 +83,10 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of Part[reconcile.Verdict],
 	p.Head = ui.Headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
 	if in.ClosedAt.IsZero() {
 		p.Head.Below += " " + strings.TrimRight(nextForIncident(s.Overview, in), ":.") + "."
-		p.Head.Acts = []ui.Act{ui.AcknowledgeAct(in.ID), ui.ReleaseAct("incident:" + in.ID)}
 	}
-	if !in.Holds() && slices.ContainsFunc(of.Rows, func(d reconcile.Verdict) bool { return !d.FailedAt.IsZero() }) {
-		p.Head.Acts = append(p.Head.Acts, ui.RetryAct("incident:"+in.ID))
-	}
+	p.Head.Acts = s.actsOfIncident(in, slices.ContainsFunc(of.Rows, func(d reconcile.Verdict) bool {
+		return !d.FailedAt.IsZero()
+	}))
 	facts := []ui.Pair{
 		ui.PairOf("incident", ui.Cell{ID: v.ID}), ui.PairOf("rule", ui.RuleCell(in.Rule).Below(v.Means)),
 		ui.PairOf("where", ui.Said(placeOf(in))), ui.PairOf("error",

@@ -17,7 +17,8 @@ func PassesPage(a *Asked, all []reconcile.PassSeen, more bool) templ.Component {
 	s := a.modelOf()
 	p := ui.Sheet{Frame: frameOf(a, "passes", "Passes")}
 	p.Head = ui.Headline{Level: ui.Calm, Text: "Passes",
-		Below: ui.Capital(stripWords(s.Overview)) + ". " + passesBy(s.Overview)}
+		Below: ui.Capital(stripWords(s.Overview)) + ". " + passesBy(s.Overview),
+		Acts:  []ui.Act{ui.PassAct()}}
 	g := ui.Grid{Heads: []string{"pass", "kind", "outcome", "began", "took", "left healthy", "by"},
 		Empty: "No pass has begun yet."}
 	for i, l := range passLines(s.Overview, all) {

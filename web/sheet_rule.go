@@ -85,7 +85,7 @@ func reportPairs(rule string, r *reconcile.RuleReport) []ui.Pair {
 		ui.PairOf("different subjects", ui.Number(r.Subjects)),
 		ui.PairOf("resolved by themselves", ui.Number(r.Resolved)),
 		ui.PairOf("repaired by another rule", ui.Number(r.ByRule)),
-		ui.PairOf("repaired by an operator", ui.Number(r.ByOperator)), ui.PairOf("cost", ui.Said(dollars(r.Cost))),
+		ui.PairOf("repaired by an operator", ui.Number(r.ByOperator)), ui.PairOf("cost", ui.Said(ui.Dollars(r.Cost))),
 		ui.PairOf("first finding",
 			ui.When(ui.Exactly(r.FirstSeen))),
 	}

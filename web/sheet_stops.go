@@ -11,7 +11,7 @@ func StopsPage(a *Asked) templ.Component {
 	p := ui.Sheet{Frame: frameOf(a, "stops", "On hold")}
 	rows := s.hold
 	p.Head = ui.Headline{Level: ui.Well, Text: "Nothing is on hold",
-		Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding."}
+		Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding.", Acts: s.acts()[1:]}
 	if len(rows) > 0 {
 		p.Head.Level, p.Head.Text = ui.Warn, ui.Count(len(rows), "thing")+" "+ui.Verb(len(rows), "holds", "hold")+" something"
 	}

@@ -32,7 +32,7 @@ func TaskPage(a *Asked, id string, h reconcile.History) templ.Component {
 	p.Head = l.head()
 	p.Head.Text, p.Head.ID = "Task", ui.Name(id)
 	p.Head.Acts = []ui.Act{ui.HoldAct(reconcile.TaskSubject(id))}
-	if l.failed(id) {
+	if l.policy.Tasks.Requeues && l.failed(id) {
 		p.Head.Acts = append(p.Head.Acts, ui.RetryAct(reconcile.TaskSubject(id)))
 	}
 	p.Blocks = l.blocks()

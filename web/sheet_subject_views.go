@@ -78,7 +78,7 @@ func (l *life) boxBlock(b *reconcile.SandboxSeen) ui.Block {
 		ui.PairOf("created", clockCell(ui.Exactly(b.CreatedAt), "provider's clock")),
 		ui.PairOf("first seen", clockCell(ui.Ago(b.FirstSeen, l.Now), "sandkeeper's clock")),
 		ui.PairOf("last probe", l.lastProbe(b.Ref)), ui.PairOf("region", ui.Named(b.Region)),
-		ui.PairOf("size", sizeOf(b.Size)), ui.PairOf("price", priceOf(l.policy.Providers[b.Provider], b)),
+		ui.PairOf("size", ui.SizeCell(b.Size)), ui.PairOf("price", priceOf(l.policy.Providers[b.Provider], b)),
 	}}
 	return out
 }

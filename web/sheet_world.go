@@ -48,7 +48,8 @@ func taskRow(now time.Time, t *reconcile.TaskSeen) ui.Row {
 func SandboxesPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.SandboxSeen]) templ.Component {
 	s := a.modelOf()
 	p := ui.Sheet{Frame: frameOf(a, "sandboxes", "Sandboxes")}
-	p.Head = ui.Headline{Level: ui.Calm, Text: "Sandboxes", Below: "As their providers listed them at the last look."}
+	p.Head = ui.Headline{Level: ui.Calm, Text: "Sandboxes", Below: "As their providers listed them at the last look.",
+		Acts: []ui.Act{ui.EmergencyAct()}}
 	if names := unlisted(s.Sources); len(names) > 0 {
 		p.Head.Level = ui.Warn
 		p.Head.Below += " The listing of " + ui.Line(strings.Join(names, ", ")) +

@@ -57,7 +57,7 @@ func passStrip(o *reconcile.Overview) string {
 func (t *stretch) take(o *reconcile.Overview, p *reconcile.PassSeen) {
 	l, outcome := passState(o, p)
 	t.n++
-	if t.level == "" || rank(l) < rank(t.level) {
+	if t.level == "" || l.Rank() < t.level.Rank() {
 		t.level, t.words = l, fmt.Sprintf("pass %d, %s: %s", p.ID, ui.Name(string(p.Kind)), outcome)
 		if p.Error != "" {
 			t.words += ", " + text.Plain(p.Error, mostHolding)
@@ -72,11 +72,6 @@ func (t *stretch) cell(at time.Time) chart.Cell {
 	return chart.Cell{Class: string(t.level),
 		Text: fmt.Sprintf("%s: %s, %s", at.UTC().Format("15:04:05 UTC"), ui.Count(t.n,
 			"pass"), t.words)}
-}
-
-// rank is how bad a level is; 0 is the worst.
-func rank(l ui.Level) int {
-	return map[ui.Level]int{ui.Bad: 0, ui.Warn: 1, ui.Set: 2, ui.Busy: 3, ui.Well: 4, ui.Calm: 5}[l]
 }
 
 // passState is how a pass stands. One that only wants for a listing is amber: what rests on that is frozen.
@@ -106,5 +101,5 @@ func stripWords(o *reconcile.Overview) string {
 	if n > 0 {
 		words += fmt.Sprintf(", %d not complete", n)
 	}
-	return words + "; shown are the last " + ui.Seconds(o.Now.Sub(from))
+	return words + "; shown are the last " + ui.Seconds(o.Now.Sub(from)) + ", grey where no pass began"
 }

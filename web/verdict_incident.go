@@ -106,15 +106,20 @@ func activeAgain(o *reconcile.Overview, i *reconcile.Incident) (reconcile.Templa
 	return reconcile.TemplateSeen{}, false
 }
 
-// nextForIncident is what a person does about the cause, then about the tasks.
+// nextForIncident is what a person does about the cause, then about what the incident holds, and then about the tasks:
+// a retry waits for both.
 func nextForIncident(o *reconcile.Overview, i *reconcile.Incident) string {
-	if _, over := activeAgain(o, i); over {
-		return "The cause is over: retry the affected tasks."
+	retry, release, fix := "Retry the affected tasks:", "", "Fix the cause."
+	if i.Holds() {
+		release = "Release the incident, so that its sandboxes end."
 	}
 	for _, t := range o.Templates {
 		if t.Provider == i.Provider && t.Name == i.Template && unusable(t.State) {
-			return nextForTemplate(o, i.Provider, i.Template) + " Then retry the affected tasks:"
+			fix = nextForTemplate(o, i.Provider, i.Template)
 		}
 	}
-	return "Fix the cause, then retry the affected tasks:"
+	if _, over := activeAgain(o, i); over {
+		return "The cause is over. " + ui.InOrder(release, retry)
+	}
+	return ui.InOrder(fix, release, retry)
 }

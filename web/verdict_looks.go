@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/web/fresh"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -34,7 +35,7 @@ func neverRan(s *model) (verdict, bool) {
 	switch {
 	case newest.Error != "":
 		v.Sentence = "No pass was ever complete. The last one: " + ui.Sentence(text.Plain(newest.Error, mostHead))
-	case newest.EndedAt.IsZero() && age < overdue(0):
+	case newest.EndedAt.IsZero() && age < fresh.Overdue(0):
 		v.Level, v.Word, v.Next = ui.Busy, "Starting", ""
 		v.Sentence = fmt.Sprintf("The first pass began %s ago.", text.Coarse(age))
 	}
@@ -49,7 +50,7 @@ func stale(s *model) (verdict, bool) {
 			"If it does, read its log.",
 	}
 	switch {
-	case s.fresh.ahead():
+	case s.fresh.Ahead():
 		v.Word, v.Sentence = "Clock set back", ui.Sentence(ui.Capital(s.fresh.String()))
 		v.Next = "Its age is unknown until the next complete pass. See below whether it comes."
 	case s.fresh.Full:
@@ -64,7 +65,7 @@ func stale(s *model) (verdict, bool) {
 			v.Next, v.Command = "Make sure that the provider is up, then run:", "sandkeeper check"
 		}
 	}
-	return v, !s.fresh.ok()
+	return v, !s.fresh.OK()
 }
 
 func incomplete(s *model) (verdict, bool) {

@@ -260,7 +260,7 @@ func TestIncomplete(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			passes := passesOf(strings.ToLower(c.passes))
+			passes := webtest.PassesOf(strings.ToLower(c.passes))
 			for i := range passes {
 				passes[i].Complete = c.passes[i] >= 'a'
 			}

@@ -30,7 +30,18 @@ func TestOperatorActsInABrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	at.User = url.UserPassword("ben", "geheim")
+	b.open(at.String() + "/sandboxes/daytona/" + held.ID)
+	b.shows("a reader who he is", ".who", "ben reader")
+	b.shows("a reader why he may not", ".head .barred", "operators only")
+	b.until("his buttons are off", "document.querySelectorAll('.acts button:disabled').length == 2 && !document.querySelector('a.button')")
+	b.open(at.String() + "/act/hold?subject=sandbox:" + held.ID)
+	b.shows("a reader why he may not", "#barred", "add the user ben to web.operators")
+	b.until("the form is off", "document.querySelector('fieldset').disabled")
 	at.User = url.UserPassword("ana", "geheim")
+	b.open(at.String() + "/sandboxes/daytona/" + held.ID)
+	b.shows("an operator who he is", ".who", "ana operator")
+	b.until("his buttons are on", "document.querySelectorAll('.acts a.button').length == 2")
 	b.open(at.String() + "/act/hold?subject=sandbox:" + held.ID)
 	b.shows("that he has to log in", "#barred", "logged in with your password")
 	if !eval[bool](b, "document.querySelector('fieldset').disabled") {
@@ -44,10 +55,17 @@ func TestOperatorActsInABrowser(t *testing.T) {
 	b.fill("reason", "the customer looks at it")
 	b.shows("what was recorded", "section.well", "holding sandbox:"+held.ID)
 
+	b.open(p.base + "/act/pause?what=all")
+	b.shows("what waits", "main", "0 steps that nobody has begun will wait")
+
 	b.open(p.base + "/act/terminate?provider=daytona&sandbox=" + orphan.ID)
 	b.shows("what it concerns", "main", "daytona/"+orphan.ID)
 	b.fill("reason", "ticket 4711", "password", "geheim")
 	b.shows("what was recorded", "section.well", "recorded: the end of 1 sandbox")
+	b.open(p.base + "/act/pause?what=provider:daytona")
+	b.shows("what waits", "main", "1 step that nobody has begun will wait")
+	b.open(p.base + "/act/resume?what=all")
+	b.shows("what goes on", "#steps", "sandbox daytona/"+orphan.ID+": terminated (operator)")
 	for query, want := range map[string]int{
 		"SELECT count(*) FROM sandkeeper.holds WHERE author = 'ana' AND reason = 'the customer looks at it'": 1,
 		"SELECT count(*) FROM sandkeeper.actions WHERE author = 'ana' AND step = 'terminate' AND seal <> ''": 1,

@@ -30,6 +30,10 @@ func TestPagesAreAccessible(t *testing.T) {
 	for _, p := range pages {
 		b.scheme("light")
 		b.open(p.url)
+		if p.name == "confirm-release" {
+			b.until("each sandbox that is ended then is named", "document.querySelectorAll('#steps li').length == 6")
+			b.shows("how", "#steps", "terminated (assigned-stale)")
+		}
 		b.load(string(axe))
 		b.accessible(p.name, "")
 		b.phone()

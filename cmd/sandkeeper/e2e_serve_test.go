@@ -170,7 +170,8 @@ func (a *arena) secureWeb() *http.Client {
 	folder := filepath.Dir(a.config)
 	cert, key := a.certificate()
 	text := "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n" +
-		"basic_auth_users: {ana: $2a$04$f80DSmJV8UVM6QjvN/0Oo./6TTEz4lSdRgozpG.jDlR78UbFHPq7i}\n" // geheim
+		"basic_auth_users: {ana: $2a$04$f80DSmJV8UVM6QjvN/0Oo./6TTEz4lSdRgozpG.jDlR78UbFHPq7i, " + // geheim
+		"ben: $2a$04$f80DSmJV8UVM6QjvN/0Oo./6TTEz4lSdRgozpG.jDlR78UbFHPq7i}\n"
 	for name, content := range map[string]string{"cert.pem": cert, "key.pem": key, "web.yml": text} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
 			a.Fatal(err)

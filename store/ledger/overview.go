@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -73,6 +74,12 @@ func overviewPasses(o *reconcile.Overview, most int) []reading {
 		each("installation_name", nil, scanText, func(name string) { o.Installation = name }),
 		each("last_passes", pgx.StrictNamedArgs{"most": most}, scanPass,
 			func(p reconcile.PassSeen) { o.Passes = append(o.Passes, p) }),
+		each("overview_rates", nil, scanAhead, func(a callsAhead) {
+			if o.CallsAhead == nil {
+				o.CallsAhead = map[string]time.Duration{}
+			}
+			o.CallsAhead[a.provider] = time.Duration(a.seconds * float64(time.Second))
+		}),
 		each("lease", pgx.StrictNamedArgs{"now": o.Now}, scanLease, func(l reconcile.Lease) { o.Lease = l }),
 	}
 }
@@ -134,4 +141,15 @@ func scanRuleCount(r pgx.Rows) (ruleCount, error) {
 	var c ruleCount
 	err := r.Scan(&c.rule, &c.count)
 	return c, err
+}
+
+type callsAhead struct {
+	provider string
+	seconds  float64
+}
+
+func scanAhead(r pgx.Rows) (callsAhead, error) {
+	var a callsAhead
+	err := r.Scan(&a.provider, &a.seconds)
+	return a, err
 }

@@ -183,6 +183,23 @@ func TestRateWhenTheDatabasesClockRanBack(t *testing.T) {
 	}
 }
 
+// TestOverviewTellsTheRate: how far ahead a provider's places are given out, and that there is room where they are over.
+func TestOverviewTellsTheRate(t *testing.T) {
+	pool, _ := rated(t, 100)
+	if _, err := pool.Exec(t.Context(), `UPDATE sandkeeper.rates SET next_at = clock_timestamp() + interval '1 hour';
+		INSERT INTO sandkeeper.rates VALUES ('e2b', clock_timestamp() - interval '1 hour')`); err != nil {
+		t.Fatal(err)
+	}
+	o, err := NewLedger(pool, Options{Installation: "test"}).Overview(t.Context(), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, known := o.CallsAhead["e2b"]
+	if used := o.CallsAhead["daytona"]; len(o.CallsAhead) != 2 || !known || free != 0 || used <= 0 || used > time.Hour {
+		t.Errorf("places are given out ahead: %v", o.CallsAhead)
+	}
+}
+
 func TestRateWithoutLimitAsksNobody(t *testing.T) {
 	pool := ledgerPool(t, pgtest.Database(t)) // never migrated
 	for range 3 {

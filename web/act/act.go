@@ -30,6 +30,7 @@ type Confirmation struct {
 // A Login is the form that begins a session.
 type Login struct {
 	User    string
+	Says    string // as whom he is here, and who may act
 	Barred  string
 	In      bool   // he is in already
 	To      string // where he goes on

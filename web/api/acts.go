@@ -30,6 +30,8 @@ type Done struct {
 type Preview struct {
 	// What will happen, one sentence each.
 	Will []string `json:"will" jsonschema_extras:"x-untrusted=true"`
+	// What is done because of it, as far as is known now: a line for each sandbox that is ended, each task that is failed.
+	Steps []string `json:"steps,omitempty" jsonschema_extras:"x-untrusted=true"`
 	// What it concerns, and what it leaves, with the reason.
 	Subjects []string `json:"subjects,omitempty" jsonschema_extras:"x-untrusted=true"`
 	Left     []string `json:"left,omitempty" jsonschema_extras:"x-untrusted=true"`

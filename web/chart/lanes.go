@@ -57,6 +57,23 @@ func Lanes(title, text string, lanes []Lane) string {
 	return b.String()
 }
 
+// Moments say the same line by line, for where a drawing of them has no room.
+func Moments(lanes []Lane) string {
+	var b strings.Builder
+	b.WriteString(`<dl class="moments">`)
+	for _, l := range lanes {
+		fmt.Fprintf(&b, `<dt>%s <span class="aside">%s</span></dt>`, html.EscapeString(l.Name), html.EscapeString(l.Clock))
+		for _, s := range l.Spans {
+			fmt.Fprintf(&b, `<dd><b class="span %s"></b>%s</dd>`, s.Class, html.EscapeString(s.Text))
+		}
+		for _, m := range l.Marks {
+			fmt.Fprintf(&b, `<dd><b class="mark %s"></b>%s</dd>`, m.Class, html.EscapeString(m.Text))
+		}
+	}
+	b.WriteString("</dl>")
+	return b.String()
+}
+
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // place is where a time stands between two others.

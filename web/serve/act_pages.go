@@ -13,6 +13,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/act"
 	"github.com/sandkeeper/sandkeeper/web/api"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
 // upFromActs is the way from the page of an act up to the first one.
@@ -30,7 +31,7 @@ type forms struct {
 // pages keeps from everybody.
 func (s *forms) formed(w http.ResponseWriter, r *http.Request, a answer) {
 	w.Header().Set("Referrer-Policy", "same-origin")
-	s.html(w, r, a)
+	s.html(w, r.WithContext(ui.LookedAtBy(r.Context(), s.asker.standing(r).looker)), a)
 }
 
 // confirm shows what an act would do, and the form that asks for it. Who may not sees why not.
@@ -48,7 +49,7 @@ func (s *forms) confirm(w http.ResponseWriter, r *http.Request) {
 func (s *forms) confirmed(w http.ResponseWriter, r *http.Request, status int, c act.Confirmation) {
 	ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 	defer cancel()
-	c.Barred, c.Up = s.barred(r), upFromActs
+	c.Barred, c.Up = s.asker.standing(r).barred, upFromActs
 	if c.Act.Target != "" || c.Verb.Optional || c.Verb.Target == "" {
 		c.Shown, c.Preview = s.previewed(ctx, &c)
 	}
@@ -76,25 +77,6 @@ func (s *forms) previewed(ctx context.Context, c *act.Confirmation) (bool, api.P
 		c.Problem = reconcile.FirstOf(c.Problem, errLedger.Error())
 	}
 	return err == nil, p
-}
-
-// barred is why who asks may not act on the page, "" when he may once he has logged in.
-func (s *forms) barred(r *http.Request) string {
-	c, d := callerOf(r), doorOf(r)
-	switch {
-	case s.Acts == nil || d == nil:
-		return "Nothing can be asked for here."
-	case c.name == "":
-		return "Nobody acts without a name: add users to web.config_file."
-	case c.role != roleOperator:
-		return "Operators only: add the user " + text.Clip(c.name, 60) + " to web.operators."
-	case r.TLS == nil:
-		return "Nobody acts on a page that came over plain HTTP: add tls_server_config to web.config_file."
-	case d.users[c.name] == "":
-		return "Whom a proxy or a token let in acts by no form: log in with a password of web.config_file, " +
-			"or use a token that acts."
-	}
-	return ""
 }
 
 // actOf reads an act from a form or an address. A target goes by several names, as links have it.
@@ -182,8 +164,8 @@ func (s *forms) login(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *forms) loginOf(r *http.Request, to string) act.Login {
-	c := callerOf(r)
-	return act.Login{User: c.name, Barred: s.barred(r), In: c.by == bySession, To: local(to)}
+	c, is := callerOf(r), s.asker.standing(r)
+	return act.Login{User: c.name, Says: is.looker.Says, Barred: is.barred, In: c.by == bySession, To: local(to)}
 }
 
 // local is an address of this site, the page where it is none: nobody is sent elsewhere from here.

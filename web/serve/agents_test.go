@@ -232,8 +232,8 @@ func TestAnAgentThatObeysEndsNothing(t *testing.T) {
 		t.Errorf("an agent had %v recorded", acts.asked)
 	}
 	page := (&running{address: strings.TrimPrefix(address, "http://")}).get(t, "/operators")
-	for _, want := range []string{"Proposed by programs", "&lt;b&gt;urgent&lt;/b&gt;", "ana (token a)", "act/terminate?", "act/release?",
-		"Nothing of this was asked for"} {
+	for _, want := range []string{"Proposed by programs", "&lt;b&gt;urgent&lt;/b&gt;", "ana (token a)", "Nothing of this was asked for",
+		`<button type="button" disabled>Look and confirm…</button> <span class="barred"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the operators' page has no %q: %s", want, page)
 		}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/web"
 	"github.com/sandkeeper/sandkeeper/web/api"
+	"github.com/sandkeeper/sandkeeper/web/fresh"
 )
 
 // status sums up how things are.
@@ -21,7 +21,7 @@ func (s *documents) status(ctx context.Context, _ *http.Request) (api.Status, er
 	out := api.StatusOf(&now.Overview)
 	of := s.process()
 	out.Version, out.Daemon, out.ConfigError = of.Version, of.Doing, of.ConfigError
-	out.Ready = now.Unready == nil && !now.Overview.Fresh && web.PassesCome(&now.Overview, policy.Quick, policy.Full)
+	out.Ready = now.Unready == nil && !now.Overview.Fresh && fresh.PassesCome(&now.Overview, policy.Quick, policy.Full)
 	return out, nil
 }
 

@@ -45,7 +45,7 @@ func (g *authGate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	r = withDoor(r, &door{sessions: g.sessions, users: users, refuse: g.refuse})
+	r = withDoor(r, &door{sessions: g.sessions, users: users, operators: g.operators, refuse: g.refuse})
 	c, err := g.shown(r)
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):

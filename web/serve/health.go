@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/fresh"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
@@ -32,7 +33,7 @@ func checksOf(r web.Reading, p reconcile.Policy) []check {
 	return []check{
 		{"database answers", answers},
 		{"schema current", answers && r.Unready == nil && !r.Overview.Fresh},
-		{"last complete pass fresh", answers && web.PassesCome(&r.Overview, p.Quick, p.Full)},
+		{"last complete pass fresh", answers && fresh.PassesCome(&r.Overview, p.Quick, p.Full)},
 	}
 }
 

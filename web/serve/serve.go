@@ -61,17 +61,18 @@ type site struct {
 func newSite(o Options) *site {
 	o = o.complete()
 	says, shared := answers{o.Log}, newReader(o)
-	waiting := &proposals{}
+	waiting, asks := &proposals{}, &asker{answers: says, Acts: o.Acts, Records: o.Records}
 	process := func() web.Process {
 		return web.Process{Version: o.Version, Doing: o.Doing, Policy: o.Policy(), ConfigError: o.ConfigError(),
 			Proposals: waiting.list(time.Now())}
 	}
 	s := &site{
-		answers:   says,
-		pages:     &pages{answers: says, Ledger: o.Ledger, Runbooks: o.Runbooks, reader: shared, process: process},
+		answers: says,
+		pages: &pages{answers: says, Ledger: o.Ledger, Runbooks: o.Runbooks, reader: shared, process: process,
+			asker: asks},
 		upkeep:    &upkeep{answers: says, Policy: o.Policy, Metrics: o.Metrics, reader: shared},
 		documents: &documents{answers: says, Records: o.Records, Policy: o.Policy, process: process, reader: shared},
-		asker:     &asker{answers: says, Acts: o.Acts, Records: o.Records},
+		asker:     asks,
 		proposer:  &proposer{Acts: o.Acts, Log: o.Log, proposals: waiting},
 	}
 	s.books = &books{o.Records, s.documents}

@@ -98,9 +98,10 @@ func (s *sessions) end(r *http.Request) {
 
 // A door is what a route may ask of who let the request in: a password, a session.
 type door struct {
-	sessions *sessions
-	users    map[string]string // of this moment
-	refuse   func(*http.Request)
+	sessions  *sessions
+	users     map[string]string // of this moment
+	operators []string
+	refuse    func(*http.Request)
 }
 
 type doorKey struct{}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web"
 	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
@@ -67,11 +68,16 @@ func (p *person) want(status int, words, path string, form url.Values) *http.Res
 // acting is a server with users and TLS, and what was asked for by it.
 func acting(t *testing.T) (file string, acts *asking, at func(user string) *person) {
 	t.Helper()
+	return actingOn(t, webtest.Healthy())
+}
+
+func actingOn(t *testing.T, world reconcile.Overview) (file string, acts *asking, at func(user string) *person) {
+	t.Helper()
 	cert, key := certificate(t)
 	file = configFile(t, twoUsers+"tls_server_config: {cert_file: "+cert+", key_file: "+key+"}\nhttp_server_config: {http2: false}\n")
 	acts = &asking{}
 	o := options()
-	o.Ledger, o.Records, o.Acts = fixedOf(web.Reading{Overview: webtest.Healthy()}), recorded{}, acts
+	o.Ledger, o.Records, o.Acts = fixedOf(web.Reading{Overview: world}), recorded{}, acts
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -158,6 +164,41 @@ func TestActsNeedASession(t *testing.T) {
 		t.Fatal(err)
 	}
 	ana.want(401, "", "/act/hold", hold)
+}
+
+// TestWhoMayNotActSeesIt: on every page that has acts their buttons are off for a reader and where no users are set, with
+// the reason beside them, and nothing leads to a form; an operator's are on. Each is told as whom he is here.
+func TestWhoMayNotActSeesIt(t *testing.T) {
+	world := webtest.With(webtest.With(webtest.Incident(), webtest.Suspend), func(o *reconcile.Overview) {
+		held, broken := webtest.Worlds()["held"].Overview, webtest.Worlds()["breaker"].Overview
+		o.Controls, o.Findings = held.Controls, append(o.Findings, broken.Findings...)
+		o.Controls.Breakers = broken.Controls.Breakers
+	})
+	_, _, at := actingOn(t, world)
+	open := serve(t, shown(web.Reading{Overview: world}), "")
+	defer open.end(t)
+	for _, path := range []string{"/", "/?part=live", "/stops", "/passes", "/sandboxes", "/tasks/7", "/sandboxes/daytona/sb-7", "/rules/orphan",
+		"/incidents/" + world.Incidents[0].ID, "/findings?state=held&rule=orphan"} {
+		_, reader := at("ben").send(path, nil)
+		_, operator := at("ana").send(path, nil)
+		nobody := open.get(t, path)
+		for who, c := range map[string]struct{ page, why, who string }{
+			"ben":    {reader, "operators only", "You are signed in as ben, a reader."},
+			"nobody": {nobody, "nobody may: no users are set", "add users to web.config_file"},
+		} {
+			off, why := strings.Count(c.page, `<button type="button" disabled>`), strings.Count(c.page, c.why+"</span>")
+			if off == 0 || why == 0 || why > off || strings.Contains(c.page, `class="button"`) || strings.Contains(c.page, "act/") {
+				t.Errorf("%s, %s: %d buttons are off, the reason stands there %d times: %.1500s", path, who, off, why, c.page)
+			}
+			if whole := !strings.Contains(path, "part=live"); whole && !strings.Contains(c.page, c.who) {
+				t.Errorf("%s does not tell %s who he is: %.3000s", path, who, c.page)
+			}
+			on, not := strings.Count(operator, `<a class="button"`), strings.Count(operator, "once it is released</span>")
+			if on == 0 || on+not != off || strings.Count(operator, " disabled") != not {
+				t.Errorf("%s: an operator has %d buttons and %d that wait, %s sees %d", path, on, not, who, off)
+			}
+		}
+	}
 }
 
 // TestSessionsEnd by their time, by a new password, and with the user.

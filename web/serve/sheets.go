@@ -13,6 +13,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
 // pages are what people look at.
@@ -23,6 +24,7 @@ type pages struct {
 	reader   *reader
 	printer  printer
 	process  func() web.Process
+	asker    *asker
 }
 
 // page answers with the status page, or with the part of it that changes. A ledger that
@@ -36,7 +38,8 @@ func (s *pages) page(w http.ResponseWriter, r *http.Request) {
 	if now.Err != nil {
 		status = http.StatusServiceUnavailable
 	}
-	made, err := s.printer.print(r.Context(), &now, s.process(), r.URL.Query().Get("part") == "live")
+	made, err := s.printer.print(r.Context(), &now, s.process(),
+		edition{r.URL.Query().Get("part") == "live", s.asker.standing(r).looker})
 	if err != nil {
 		s.notMade(w, r, err)
 		return
@@ -60,14 +63,15 @@ func (s *pages) show(w http.ResponseWriter, r *http.Request, what string, made m
 	if err == nil {
 		page, err = made(ctx, a)
 	}
+	seen := r.WithContext(ui.LookedAtBy(r.Context(), s.asker.standing(r).looker))
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
-		s.html(w, r, answer{http.StatusNotFound, web.UnknownPage(a, what)})
+		s.html(w, seen, answer{http.StatusNotFound, web.UnknownPage(a, what)})
 	case err != nil:
 		s.Log.WarnContext(r.Context(), "page without the ledger", "page", r.URL.Path, "err", err)
-		s.html(w, r, answer{http.StatusServiceUnavailable, web.DownPage(a, err)})
+		s.html(w, seen, answer{http.StatusServiceUnavailable, web.DownPage(a, err)})
 	default:
-		s.html(w, r, answer{http.StatusOK, page})
+		s.html(w, seen, answer{http.StatusOK, page})
 	}
 }
 

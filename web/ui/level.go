@@ -1,5 +1,7 @@
 package ui
 
+import "slices"
+
 // A Level says how bad a verdict is. It is a colour, and beside it a sign and a word, for
 // those who do not see the colour.
 type Level string
@@ -13,6 +15,9 @@ const (
 	Well Level = "well"
 	Calm Level = "calm" // of a line: it is there, and it is nothing
 )
+
+// Rank is how bad a level is; 0 is the worst.
+func (l Level) Rank() int { return slices.Index([]Level{Bad, Warn, Set, Busy, Well, Calm}, l) }
 
 // Sign is the level for those who do not see colours.
 func (l Level) Sign() string {

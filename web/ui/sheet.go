@@ -2,6 +2,8 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -159,6 +161,20 @@ func SubjectCell(subject string) Cell {
 		c.Text = ""
 	}
 	return c
+}
+
+// SizeCell says how large a sandbox is.
+func SizeCell(s reconcile.Size) Cell {
+	var parts []string
+	for _, one := range []struct {
+		many float64
+		unit string
+	}{{s.CPU, "CPU"}, {s.GPU, "GPU"}, {s.MemoryGiB, "GiB"}} {
+		if one.many > 0 {
+			parts = append(parts, strconv.FormatFloat(one.many, 'f', -1, 32)+" "+one.unit)
+		}
+	}
+	return Cell{Text: strings.Join(parts, ", ")}
 }
 
 // shortID is how much of an id is seen.

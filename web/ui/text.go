@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -132,4 +133,26 @@ func Capital(text string) string {
 		return text
 	}
 	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// InOrder numbers what is to be done one after the other, where it is more than one thing; "" is nothing to do.
+func InOrder(steps ...string) string {
+	steps = slices.DeleteFunc(steps, func(one string) bool { return one == "" })
+	for i := range steps {
+		if len(steps) > 1 {
+			steps[i] = fmt.Sprintf("%d. %s", i+1, steps[i])
+		}
+	}
+	return strings.Join(steps, " ")
+}
+
+// Dollars is an amount of money; "" for none, which also is what nobody set a price for.
+func Dollars(usd float64) string {
+	if usd <= 0 {
+		return ""
+	}
+	if usd < 0.01 {
+		return "less than $0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
 }

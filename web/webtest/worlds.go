@@ -75,7 +75,7 @@ func Healthy() reconcile.Overview {
 			"tasks:pending": 3, "tasks:assigned": 9, "tasks:running": 200, "owned:daytona": 214, "foreign:daytona": 5,
 			"sandboxes:daytona:running": 210, "sandboxes:daytona:creating": 4,
 		},
-		FindingsOpen: map[string]int{},
+		FindingsOpen: map[string]int{}, CallsAhead: map[string]time.Duration{"daytona": 0},
 		Templates: []reconcile.TemplateSeen{
 			{Provider: "daytona", Name: "ai-agent-dev-light", State: reconcile.TemplateActive, Raw: "active", LookedAt: Ago(12 * time.Second)},
 		},
@@ -250,6 +250,7 @@ const evil = `"><script>alert(1)</script><img src=x onerror=alert(1)>` + "\u202e
 
 // Refuse makes the provider refuse the second open step.
 func Refuse(o *reconcile.Overview) {
+	o.CallsAhead = map[string]time.Duration{"daytona": 12400 * time.Millisecond}
 	a := &o.Open[1]
 	a.ClaimedBy, a.ClaimEnds, a.Attempts, a.NextAttempt = "", time.Time{}, 6, Noon.Add(30*time.Minute)
 	a.Detail = "refused by the provider: 403 Forbidden; tried again from 2026-02-01 12:30:00"
@@ -455,6 +456,22 @@ func Policy() reconcile.Policy {
 	rules["errored"] = reconcile.RulePolicy{Mode: reconcile.Off}
 	return reconcile.Policy{Quick: 15 * time.Second, Full: 2 * time.Minute, Rules: rules,
 		Proof:     reconcile.ProofPolicy{FalsePositives: 0.02, Samples: 200},
-		Tasks:     reconcile.TasksPolicy{Events: true, Heartbeats: true},
+		Tasks:     reconcile.TasksPolicy{Events: true, Heartbeats: true, Requeues: true},
 		Providers: map[string]reconcile.ProviderPolicy{"daytona": {}, "e2b": {}, evil: {}}}
+}
+
+// PassesOf are passes that ended, newest first; q is quick, f full, - one that never ended.
+func PassesOf(kinds string) []reconcile.PassSeen {
+	var out []reconcile.PassSeen
+	for i, k := range kinds {
+		p := reconcile.PassSeen{Kind: reconcile.Quick, BeganAt: Ago(time.Duration(i) * time.Second), EndedAt: Ago(time.Duration(i) * time.Second)}
+		switch k {
+		case 'f':
+			p.Kind = reconcile.Full
+		case '-':
+			p.EndedAt = time.Time{}
+		}
+		out = append(out, p)
+	}
+	return out
 }

@@ -82,7 +82,18 @@ func (a Operator) preview(ctx context.Context, verb string, act api.Act) (api.Pr
 	if act.Target != "" {
 		will += ": " + text.Line(act.Target)
 	}
-	return api.Preview{Will: []string{will + "."}}, nil
+	p := api.Preview{Will: []string{will + "."}}
+	w, frees, err := a.freedBy(ctx, verb, act)
+	if frees && err == nil {
+		if verb == "mode" {
+			p.Will = append(p.Will, "With observe or off it acts no more. What follows is for clear, after which it acts again.")
+		}
+		w.into(&p)
+	}
+	if verb == "pause" && err == nil {
+		err = a.waitingFor(ctx, act.Target, &p)
+	}
+	return p, err
 }
 
 // wanted is what a termination is about.
@@ -109,8 +120,13 @@ func (a Operator) previewRelease(ctx context.Context, name string) (api.Preview,
 	if err != nil {
 		return api.Preview{}, err
 	}
-	return api.Preview{Subjects: subjects, Count: len(subjects), Hash: reconcile.SubjectsHash(subjects), Will: []string{
-		fmt.Sprintf("%s may pass %s, within their budgets.", console.Plural(len(subjects), "listed subject"), what)}}, nil
+	p := api.Preview{Subjects: subjects, Count: len(subjects), Hash: reconcile.SubjectsHash(subjects), Will: []string{
+		fmt.Sprintf("%s may pass %s, within their budgets.", console.Plural(len(subjects), "listed subject"), what)}}
+	w, err := a.freedByRelease(ctx, name, subjects)
+	if err == nil {
+		w.into(&p)
+	}
+	return p, err
 }
 
 // released is what a release of a name would let go.

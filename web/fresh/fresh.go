@@ -1,4 +1,5 @@
-package web
+// Package fresh tells whether passes still come, by the ages of those that the ledger has on record. It is pure.
+package fresh
 
 import (
 	"fmt"
@@ -8,40 +9,40 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A freshness says whether passes still come.
-type freshness struct {
+// A Freshness says whether passes still come.
+type Freshness struct {
 	Never bool          // no pass was ever complete
 	Age   time.Duration // of the last complete pass of any kind
 	Limit time.Duration // that it may have
 	Full  bool          // it is the full pass that is overdue, quick ones still come
 }
 
-// ok reports whether a complete pass is recent enough.
-func (f freshness) ok() bool { return !f.Never && !f.ahead() && f.Age <= f.Limit }
+// OK reports whether a complete pass is recent enough.
+func (f Freshness) OK() bool { return !f.Never && !f.Ahead() && f.Age <= f.Limit }
 
-// ahead reports whether the last pass lies in the future: the ledger's clock was set back,
+// Ahead reports whether the last pass lies in the future: the ledger's clock was set back,
 // and no age says anything.
-func (f freshness) ahead() bool { return f.Age < -time.Minute }
+func (f Freshness) Ahead() bool { return f.Age < -time.Minute }
 
 // PassesCome reports whether passes are completed as often as the schedule wants. A full one that
 // is missing while quick ones come is for the page and the alerts to tell.
 func PassesCome(o *reconcile.Overview, quick, full time.Duration) bool {
-	f := freshOf(o, quick, full)
-	return f.ok() || f.Full
+	f := Of(o, quick, full)
+	return f.OK() || f.Full
 }
 
-// freshOf compares the ages of the last complete passes with the schedule. Where none of
+// Of compares the ages of the last complete passes with the schedule. Where none of
 // the newest passes is quick the full ones set the measure: that is a CronJob of `once`.
-func freshOf(o *reconcile.Overview, quick, full time.Duration) freshness {
+func Of(o *reconcile.Overview, quick, full time.Duration) Freshness {
 	if o.LastPass.IsZero() {
-		return freshness{Never: true}
+		return Freshness{Never: true}
 	}
 	every := full
 	if quickOnes(o.Passes) {
 		every = quick
 	}
-	f := freshness{Age: o.Now.Sub(o.LastPass), Limit: overdue(every)}
-	if of := (freshness{Age: o.Now.Sub(lastFull(o)), Limit: overdue(full), Full: true}); f.ok() && !of.ok() {
+	f := Freshness{Age: o.Now.Sub(o.LastPass), Limit: Overdue(every)}
+	if of := (Freshness{Age: o.Now.Sub(lastFull(o)), Limit: Overdue(full), Full: true}); f.OK() && !of.OK() {
 		return of
 	}
 	return f
@@ -62,9 +63,9 @@ func lastFull(o *reconcile.Overview) time.Time {
 	return first
 }
 
-// overdue is the age at which a pass is missing: three turns of its schedule, and never
+// Overdue is the age at which a pass is missing: three turns of its schedule, and never
 // less than a minute.
-func overdue(every time.Duration) time.Duration { return max(3*every, time.Minute) }
+func Overdue(every time.Duration) time.Duration { return max(3*every, time.Minute) }
 
 // quickOnes reports whether one of the five newest passes that ended is quick.
 func quickOnes(newest []reconcile.PassSeen) bool {
@@ -84,7 +85,7 @@ func quickOnes(newest []reconcile.PassSeen) bool {
 }
 
 // String says what is the matter, for the line of /readyz and the verdict.
-func (f freshness) String() string {
+func (f Freshness) String() string {
 	kind := ""
 	if f.Full {
 		kind = "full "
@@ -92,10 +93,10 @@ func (f freshness) String() string {
 	switch {
 	case f.Never:
 		return "no pass was ever complete"
-	case f.ahead():
+	case f.Ahead():
 		return fmt.Sprintf("the last complete %spass is dated %s in the future: the ledger's clock was set back",
 			kind, text.Coarse(-f.Age))
-	case f.ok():
+	case f.OK():
 		return "the last complete pass is " + text.Coarse(f.Age) + " old"
 	}
 	return fmt.Sprintf("no complete %spass for %s, at most %s are expected", kind, text.Coarse(f.Age),
