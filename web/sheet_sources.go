@@ -28,6 +28,7 @@ func SourcesPage(a *Asked) templ.Component {
 		if n := heldBySource(s.Overview, l.raw); n > 0 {
 			holds = ui.Said(ui.Count(n, "finding")).To(ui.Asking("findings", "state", "held", "held_by",
 				reconcile.HeldFrozen(l.raw).String()))
+			holds.Acts = []ui.Act{ui.ReleaseAct(l.raw)}
 		}
 		g.Rows = append(g.Rows, ui.Row{Key: "source " + l.Name, Cells: []ui.Cell{
 			{Text: ui.Capital(l.Words), Sub: l.Name}, trust, ui.When(l.Lasts), {Text: ui.Capital(l.Reason)}, holds}})

@@ -240,3 +240,14 @@ func TestTimelineIsGrouped(t *testing.T) {
 		t.Errorf("timeline = %q, want %q first", lines, want)
 	}
 }
+
+// TestSourceIsReleasedWhereItHolds: what waits for a source is released from where the source says what it holds.
+func TestSourceIsReleasedWhereItHolds(t *testing.T) {
+	for world, want := range map[string]bool{"frozen": true, "healthy": false} {
+		r := Reading(webtest.Worlds()[world])
+		text := rendered(t, SourcesPage(&Asked{Reading: &r, Process: process()}))
+		if got := strings.Contains(text, `href="act/release?rule=listing%3Adaytona"`); got != want {
+			t.Errorf("%s: a release is offered: %t, want %t", world, got, want)
+		}
+	}
+}

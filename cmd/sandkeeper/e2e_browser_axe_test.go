@@ -33,6 +33,7 @@ func TestPagesAreAccessible(t *testing.T) {
 		if p.name == "confirm-release" {
 			b.until("each sandbox that is ended then is named", "document.querySelectorAll('#steps li').length == 6")
 			b.shows("how", "#steps", "terminated (assigned-stale)")
+			b.shows("what else it lets go", "main", "those of it that come later")
 		}
 		b.load(string(axe))
 		b.accessible(p.name, "")

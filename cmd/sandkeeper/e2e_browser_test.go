@@ -23,6 +23,7 @@ func TestPageInABrowser(t *testing.T) {
 	b := a.browse()
 	b.open(d.url())
 	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
+	b.until("it is one screen of 1080 lines, less what a browser takes", "document.documentElement.scrollHeight <= 950")
 
 	orphan := a.box(nobody, 10*time.Minute)
 	b.shows("the end of it", "#timeline", orphan.ID)

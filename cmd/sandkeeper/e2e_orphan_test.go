@@ -151,6 +151,9 @@ func TestBreakerHoldsUntilReleased(t *testing.T) {
 		t.Fatalf("12 steps held by the breaker are wanted: %+v", r.Steps)
 	}
 	shown := a.must("release", "orphan")
+	if n := strings.Count(shown, ": terminated (orphan)\n"); n != 12 {
+		t.Errorf("what a release ends is named %d times, want each of 12:\n%s", n, shown)
+	}
 	_, rest, _ := strings.Cut(shown, "--hash ")
 	hash := strings.Fields(rest)[0]
 	if code, _, errs := a.run("release", "orphan", "--hash", "wrong"); code != 1 || !strings.Contains(errs, hash) {

@@ -12,7 +12,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// mostHeldShown is how many of the findings that an incident holds are listed.
+// mostHeldShown is how many of the findings that an incident holds are listed, and of what is done once it does not.
 const mostHeldShown = 20
 
 // releaseIncident lets go what an incident holds. Without a reason it shows what that is.
@@ -29,7 +29,8 @@ func releaseIncident(ctx context.Context, a *app.App, id string, by *request) (s
 		return "", err
 	}
 	if by.Reason == "" {
-		return unreleased(&incident, held), nil
+		freed, err := a.Operator().FreedLines(ctx, reconcile.SubjectOf(reconcile.SubjectIncident, id), held)
+		return unreleased(&incident, held, freed), err
 	}
 	if err := a.Ledger.ReleaseIncident(ctx, id, by.Signed()); err != nil {
 		return "", err
@@ -39,14 +40,16 @@ func releaseIncident(ctx context.Context, a *app.App, id string, by *request) (s
 }
 
 // unreleased shows what a release would let go.
-func unreleased(i *reconcile.Incident, held []string) string {
+func unreleased(i *reconcile.Incident, held, freed []string) string {
 	var b bytes.Buffer
 	result.IncidentLine(&b, console.Paint{}, result.IncidentOf(i))
-	for _, subject := range held[:min(len(held), mostHeldShown)] {
-		fmt.Fprintf(&b, "%s\n", text.Line(subject))
-	}
-	if more := len(held) - mostHeldShown; more > 0 {
-		fmt.Fprintf(&b, "… and %d more\n", more)
+	for _, lines := range [][]string{held, freed} {
+		for _, line := range lines[:min(len(lines), mostHeldShown)] {
+			fmt.Fprintf(&b, "%s\n", text.Line(line))
+		}
+		if more := len(lines) - mostHeldShown; more > 0 {
+			fmt.Fprintf(&b, "… and %d more\n", more)
+		}
 	}
 	fmt.Fprintf(&b, "%s held by it now; release them with: sandkeeper release incident:%s --reason …",
 		console.Plural(len(held), "subject"), i.ID)

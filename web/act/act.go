@@ -10,6 +10,7 @@ import (
 
 	"github.com/a-h/templ"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
@@ -78,6 +79,15 @@ func clipped(all []string) []string {
 		out = append(out, fmt.Sprintf("and %d more", more))
 	}
 	return out
+}
+
+// lasts says what the time of the request is where none is given; "" when it takes none, as the release of an incident,
+// which lasts until that closes.
+func (c *Confirmation) lasts() string {
+	if _, incident := reconcile.OfType(reconcile.SubjectIncident, c.Act.Target); incident {
+		return ""
+	}
+	return c.Verb.Lasts
 }
 
 // may reports whether the form can be sent.

@@ -141,6 +141,13 @@ func TestActsNeedASession(t *testing.T) {
 	ana.want(403, "session is over", "/act/terminate", ends)
 	ana.want(403, "does not count here", "/act/hold", hold)
 
+	if _, form := ana.send("/act/release?rule=orphan", nil); !strings.Contains(form, `name="for"`) {
+		t.Error("the release of a breaker does not ask for how long")
+	}
+	if _, form := ana.send("/act/release?rule=incident:i-1", nil); strings.Contains(form, `name="for"`) {
+		t.Error("the release of an incident asks for how long, though it lasts until that closes")
+	}
+
 	ben := at("ben")
 	ben.want(200, "Operators only", "/act/hold?target=task:t-1", nil)
 	ben.want(200, "disabled", "/act/hold?target=task:t-1", nil)

@@ -122,6 +122,9 @@ func (a Operator) previewRelease(ctx context.Context, name string) (api.Preview,
 	}
 	p := api.Preview{Subjects: subjects, Count: len(subjects), Hash: reconcile.SubjectsHash(subjects), Will: []string{
 		fmt.Sprintf("%s may pass %s, within their budgets.", console.Plural(len(subjects), "listed subject"), what)}}
+	if _, incident := reconcile.OfType(reconcile.SubjectIncident, name); incident {
+		p.Will = append(p.Will, "So may those of it that come later, until the incident closes.")
+	}
 	w, err := a.freedByRelease(ctx, name, subjects)
 	if err == nil {
 		w.into(&p)

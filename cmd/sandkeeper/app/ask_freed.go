@@ -184,6 +184,19 @@ func (a Operator) freedByRelease(ctx context.Context, name string, subjects []st
 	})
 }
 
+// FreedLines are what a release lets go on, a line each, and what something else holds on.
+func (a Operator) FreedLines(ctx context.Context, name string, subjects []string) ([]string, error) {
+	w, err := a.freedByRelease(ctx, name, subjects)
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for _, step := range slices.Concat(w.ends, w.fails, w.others) {
+		lines = append(lines, "done then: "+step)
+	}
+	return append(lines, leftLines(w.left)...), nil
+}
+
 // freedBy foretells what a request lets go on. ok is false for one that lets nothing go on.
 func (a Operator) freedBy(ctx context.Context, verb string, act api.Act) (w *freeing, ok bool, err error) {
 	never := func(*reconcile.Action) bool { return false }

@@ -27,8 +27,12 @@ func (a Operator) Release(ctx context.Context, name, hash string, by *Request) (
 	}
 	now := reconcile.SubjectsHash(subjects)
 	if hash == "" {
+		freed, err := a.FreedLines(ctx, name, subjects)
+		if err != nil {
+			return "", err
+		}
 		return fmt.Sprintf("%s\n%s held by %s; release them with: sandkeeper release %s --hash %s --reason …",
-			strings.Join(subjects, "\n"), console.Plural(len(subjects), "subject"), what, name, now), nil
+			strings.Join(slices.Concat(subjects, freed), "\n"), console.Plural(len(subjects), "subject"), what, name, now), nil
 	}
 	if hash != now {
 		return "", fmt.Errorf(
