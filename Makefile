@@ -51,14 +51,17 @@ test: ## run all tests with the race detector, against a PostgreSQL they start
 	@tools/setup.sh --tests
 	CGO_ENABLED=1 go test -race -timeout 25m -p $(SIDE_BY_SIDE) ./...
 
-# First the tests that cmd/sandkeeper/spared_test.go lists, then the packages that ask test/raced
-# how much to play, themselves or in the conformance suite of providers. Two tests have a target of their own: make sim, make guards.
+# The tests that cmd/sandkeeper/spared_test.go lists, and beside them the packages that ask test/raced how much to
+# play, themselves or in the conformance suite of providers: the longest first, for it waits most of its time. Two
+# tests have a target of their own: make sim, make guards.
 .PHONY: test-whole
 test-whole: ## without the race detector, what make test plays only in part or leaves out
 	@tools/setup.sh
-	go test -timeout 25m ./cmd/sandkeeper -spared
-	go test -timeout 25m -skip '^Test(Simulation|Guards)$$' $$(grep -rlE --include='*_test.go' '/(test/raced|providertest)"' . | \
-		xargs -n 1 dirname | sort -u | grep -v '^./cmd/sandkeeper$$')
+	go test -timeout 25m ./cmd/sandkeeper -spared & spared=$$!; \
+	go test -timeout 25m -p $(SIDE_BY_SIDE) -skip '^Test(Simulation|Guards)$$' ./test/platforms \
+		$$(grep -rlE --include='*_test.go' '/(test/raced|providertest)"' . | xargs -n 1 dirname | sort -u | \
+		grep -vxE './cmd/sandkeeper|./test/platforms'); bad=$$?; \
+	wait $$spared && exit $$bad
 
 .PHONY: test-replicas
 test-replicas: ## kill replicas of the daemon at random for FOR (60s) and audit what they did

@@ -146,7 +146,7 @@ var traits = []trait{
 	{"Account", "templates watched, in the states",
 		says(func(a wire.Abilities) string { return words(a.TemplateStates) })},
 	{"Account", "warns before a template is inactive", is(func(a wire.Abilities) bool { return a.TemplateExpires })},
-	{"Account", "canaries can be planted", is(func(a wire.Abilities) bool { return a.Plants })},
+	{"Account", "canaries can be planted", is(func(a wire.Abilities) bool { return a.Plants > 0 })},
 	{"Account", "quotas", implements[reconcile.Quotas]},
 	{"Account", "lines in `sandkeeper check`", implements[reconcile.Checker]},
 }

@@ -3,6 +3,7 @@ package providers
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/agentuity"
 	"github.com/sandkeeper/sandkeeper/providers/cloudflare"
@@ -92,10 +93,13 @@ func isOf(kind string) func(adapter) bool { return func(a adapter) bool { return
 // lacks tell, by kind, what of terminate and quarantine an entry's own keys leave out.
 var lacks = map[string]func(Entry) []string{"cloudflare": cloudflare.Lacks, "generic": generic.Lacks}
 
-// Plants reports whether a canary can be made at a provider of the kind, see [reconcile.Planter].
-func Plants(kind string) bool {
-	at := slices.IndexFunc(adapters, isOf(kind))
-	return at >= 0 && adapters[at].can.Plants
+// Plants is after how long a canary at a provider of the kind would end by itself; 0 when none can be made there, see
+// [reconcile.Planter].
+func Plants(kind string) time.Duration {
+	if at := slices.IndexFunc(adapters, isOf(kind)); at >= 0 {
+		return adapters[at].can.Plants
+	}
+	return 0
 }
 
 // Lacks are those of terminate and quarantine that the provider of an entry cannot do. Nothing is

@@ -57,7 +57,8 @@ func (p *Policy) Judges(rule string) bool {
 // ResumeGrace is how long after a resume a failed probe does not count.
 const ResumeGrace = 120 * time.Second
 
-// IsLeft reports whether the config leaves the sandbox alone.
+// IsLeft reports whether the config leaves the sandbox as it is, for it does not run: at many platforms what is
+// stopped or paused is the normal state of what a user goes on with tomorrow, with all files in it.
 func (p *Policy) IsLeft(sb *Sandbox) bool {
 	return sb.State.AtRest() && !p.Providers[sb.Provider].EndsAtRest
 }

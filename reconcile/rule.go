@@ -117,3 +117,11 @@ func Watched(rule string) bool { return RuleNamed(rule).RefutedBy != Irrefutable
 func WatchedRules() []string { return slices.DeleteFunc(slices.Clone(RuleNames), unwatched) }
 
 func unwatched(rule string) bool { return !Watched(rule) }
+
+// SignOf is the newest sign of life that would refute the rule.
+func SignOf(rule string, t *Task) time.Time {
+	if RuleNamed(rule).RefutedBy == ByActivity {
+		return t.Activity()
+	}
+	return t.LastSeen()
+}

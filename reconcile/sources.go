@@ -2,6 +2,13 @@ package reconcile
 
 import "strings"
 
+// The names of sources. Listings, probes and clocks have one for each provider or column.
+const (
+	SourceTasks  = "tasks"
+	SourceLink   = "link"
+	SourceEvents = "events"
+)
+
 // SourceActivity is what shows that workers do something. Heartbeats may go on while it is out.
 const SourceActivity = "activity"
 

@@ -46,8 +46,8 @@ func positive(d, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-// Open connects to a database and looks that it answers. No error of it shows the
-// password.
+// Open connects to a database and looks that it answers, itself or through a pooler, see [Pooled]. No error of it
+// shows the password.
 func Open(ctx context.Context, url string, o OpenOptions) (*pgxpool.Pool, error) {
 	o = o.filled()
 	config, err := pgxpool.ParseConfig(url)
@@ -58,12 +58,11 @@ func Open(ctx context.Context, url string, o OpenOptions) (*pgxpool.Pool, error)
 			"percent-encoded", o.Name)
 	}
 	o.apply(config)
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
+	if err := o.look(ctx, config); err != nil {
 		return nil, unreachable(o.Name, config.ConnConfig.Config, err)
 	}
-	if err := ping(ctx, pool, o.ConnectTimeout); err != nil {
-		pool.Close()
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
 		return nil, unreachable(o.Name, config.ConnConfig.Config, err)
 	}
 	return pool, nil
@@ -83,15 +82,7 @@ func (o OpenOptions) apply(config *pgxpool.Config) {
 	// One after the other is asked until one lives. After the way to the server was cut
 	// without a word, none of them does, and whoever wants one waits for all of that.
 	config.PingTimeout = 2 * time.Second
-	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
-	for name, value := range map[string]string{
-		"application_name":  "sandkeeper",
-		"lock_timeout":      millis(o.LockTimeout),
-		"statement_timeout": millis(o.StatementTimeout),
-		// A process that hangs inside a transaction must not keep rows locked: a task's, or
-		// those that each pass of the others writes. None waits there for anything outside.
-		"idle_in_transaction_session_timeout": millis(min(o.StatementTimeout, 5*time.Second)),
-	} {
+	for name, value := range o.session() {
 		if _, given := config.ConnConfig.RuntimeParams[name]; !given {
 			config.ConnConfig.RuntimeParams[name] = value
 		}
@@ -105,10 +96,17 @@ func (o OpenOptions) apply(config *pgxpool.Config) {
 	config.ConnConfig.Tracer = timeoutFor(config.ConnConfig.RuntimeParams["statement_timeout"])
 }
 
-func ping(ctx context.Context, pool *pgxpool.Pool, timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return pool.Ping(ctx)
+// session is what each session is asked to be.
+func (o OpenOptions) session() map[string]string {
+	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	return map[string]string{
+		"application_name":  "sandkeeper",
+		"lock_timeout":      millis(o.LockTimeout),
+		"statement_timeout": millis(o.StatementTimeout),
+		// A process that hangs inside a transaction must not keep rows locked: a task's, or
+		// those that each pass of the others writes. None waits there for anything outside.
+		"idle_in_transaction_session_timeout": millis(min(o.StatementTimeout, 5*time.Second)),
+	}
 }
 
 // An unreachableError says which database does not answer, without the password.
@@ -199,9 +197,8 @@ func serverFix(c pgconn.Config, e *pgconn.PgError) string {
 		return "the server has no connection left: raise max_connections or lower what else connects"
 	case e.Code == "57P03":
 		return "the server is starting up or shutting down: try again"
-	case strings.Contains(e.Message, "startup parameter"):
-		return "in PgBouncer set ignore_startup_parameters = " +
-			"lock_timeout, statement_timeout, idle_in_transaction_session_timeout, or connect to PostgreSQL itself"
+	case refusesParameters(e):
+		return "leave it out of the URL, name it in PgBouncer's ignore_startup_parameters, or connect to PostgreSQL itself"
 	}
 	return ""
 }

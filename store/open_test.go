@@ -31,6 +31,35 @@ func TestOpenSetsTheSession(t *testing.T) {
 	}
 }
 
+// Behind a pooler nothing is asked of a session, and no statement is prepared under a name.
+func TestOpenBehindAPooler(t *testing.T) {
+	direct := pgtest.Database(t)
+	behind := pgtest.Pooled(t, direct)
+	for url, want := range map[string]bool{direct: false, behind: true, behind + "&default_query_exec_mode=exec": true} {
+		pool, err := Open(t.Context(), url, OpenOptions{Own: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		if got := Pooled(pool); got != want {
+			t.Errorf("Pooled at %s = %t, want %t", url, got, want)
+		}
+		var path string
+		for range 3 {
+			if err := pool.QueryRow(t.Context(), "SELECT current_setting($1)", "search_path").Scan(&path); err != nil {
+				t.Errorf("ask at %s: %v", url, err)
+			}
+		}
+		if alone := path == "pg_catalog, pg_temp"; alone == want {
+			t.Errorf("at %s the path is %s", url, path)
+		}
+	}
+	_, err := Open(t.Context(), behind+"&work_mem=8MB", OpenOptions{})
+	if err == nil || !strings.Contains(err.Error(), "leave it out of the URL") {
+		t.Errorf("with a setting that a pooler does not pass on: %v", err)
+	}
+}
+
 // A function that somebody made in the path, and that fits better than the server's own, is not called.
 func TestOpenOwnCallsNobodysFunctions(t *testing.T) {
 	url := pgtest.Database(t)

@@ -106,6 +106,9 @@ func TestACallOnASilentConnectionEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
+	if err := pool.Ping(t.Context()); err != nil { // it has a connection now
+		t.Fatal(err)
+	}
 	w.turnDeaf()
 	ended := make(chan error, 1)
 	patient, giveUp := context.WithCancel(t.Context())

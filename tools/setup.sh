@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes sure that what the tests and the demo need is on this machine: Go, the server
-# binaries of PostgreSQL and, with --tests, a C compiler for the race detector, Chromium
-# and promtool. It says nothing when nothing is missing, installs Debian packages when it
+# binaries of PostgreSQL and, with --tests, a C compiler for the race detector, Chromium,
+# Prometheus, Alertmanager and PgBouncer. It says nothing when nothing is missing, installs Debian packages when it
 # is root on Debian, and otherwise says what to install.
 #
 #   tools/setup.sh [--tests]
@@ -67,6 +67,10 @@ has_alertmanager() {
 		{ command -v prometheus-alertmanager >/dev/null 2>&1 || command -v alertmanager >/dev/null 2>&1; }
 }
 
+has_pgbouncer() {
+	command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ]
+}
+
 has_compiler() {
 	case $(go env CC) in
 	*/*) [ -x "$(go env CC)" ] ;;
@@ -99,16 +103,16 @@ how() {
 		'(Debian, Ubuntu, Homebrew: prometheus)' ;;
 	alertmanager) say 'no Alertmanager for the tests of the alerts: install it with amtool' \
 		'(Debian, Ubuntu: prometheus-alertmanager; Homebrew: alertmanager)' ;;
+	pgbouncer) say 'no PgBouncer for the tests of what is behind one: install it (Debian, Ubuntu, Homebrew: pgbouncer)' ;;
 	esac
 }
 
-# quiet_prometheus: only the programs are wanted. Debian's packages also start servers, which on
+# quiet_servers: only the programs are wanted. Debian's packages also start servers, which on
 # a machine with systemd would stay.
-quiet_prometheus() {
+quiet_servers() {
 	[ -d /run/systemd/system ] || return 0
-	systemctl disable --now prometheus.service prometheus-alertmanager.service >/dev/null 2>&1 ||
-		say 'installed Prometheus and Alertmanager for tests; stop their servers if they run:' \
-			'systemctl disable --now prometheus prometheus-alertmanager'
+	systemctl disable --now "$@" >/dev/null 2>&1 ||
+		say "installed for tests; stop their servers if they run: systemctl disable --now $*"
 }
 
 # install_missing gets all that is missing in one go, and looks again.
@@ -116,7 +120,8 @@ install_missing() {
 	can_install || { for thing in $missing; do how "$thing"; done; exit 1; }
 	# shellcheck disable=SC2086 # one word a package
 	install_packages $packages
-	case " $missing " in *' promtool '* | *' alertmanager '*) quiet_prometheus ;; esac
+	case " $missing " in *' promtool '* | *' alertmanager '*) quiet_servers prometheus prometheus-alertmanager ;; esac
+	case " $missing " in *' pgbouncer '*) quiet_servers pgbouncer ;; esac
 	for thing in $missing; do
 		"has_$thing" || die "$thing was not found after its package was installed:$packages"
 	done
@@ -130,5 +135,6 @@ if [ "${1:-}" = --tests ]; then
 	need chromium chromium
 	need promtool prometheus
 	need alertmanager prometheus-alertmanager
+	need pgbouncer pgbouncer
 fi
 [ -z "$missing" ] || install_missing

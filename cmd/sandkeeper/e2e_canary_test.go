@@ -89,8 +89,8 @@ func TestCanaryIsCaught(t *testing.T) {
 	}
 }
 
-// TestLateCanaryIsTold: `once`, which ends a canary too late, tells the receivers of it after that, and that it is over when
-// the next one was caught in its time.
+// TestLateCanaryIsTold: `once`, which ends a canary too late, tells the receivers of it after that, and that it is over
+// when the next one was caught in its time.
 func TestLateCanaryIsTold(t *testing.T) {
 	hook := webhooktest.NewReceiver(t)
 	s := planting
@@ -118,6 +118,31 @@ func TestLateCanaryIsTold(t *testing.T) {
 	if told := tellings(t, hook); len(told) != 2 {
 		t.Errorf("told %+v, want one of the late canary and that this is over", told)
 	}
+}
+
+// TestCanaryAtE2B: where sandboxes have no names its label tells a canary, also one whose making was not answered.
+func TestCanaryAtE2B(t *testing.T) {
+	a := newE2BArena(t, planting)
+	ws := a.working(2)
+	a.must("migrate")
+	lift := a.cloud.Inject(simulated.Fault{On: simulated.Create, Effect: simulated.DoneThenDrop})
+	a.once(0)
+	lift()
+	planted := a.canaries()
+	if len(planted) != 1 {
+		t.Fatalf("planted %+v, want one", planted)
+	}
+	for range 2 {
+		a.later(time.Minute, ws...)
+		a.once(0)
+	}
+	if !a.ended(planted[0].ID) {
+		t.Errorf("the canary is still there: %+v", a.cloud.Calls())
+	}
+	if _, out, _ := a.run("status"); !strings.Contains(strings.ToLower(out), "caught in 2m") {
+		t.Errorf("status does not tell that the canary was caught:\n%s", out)
+	}
+	a.keeps(ws)
 }
 
 // TestCanaryIsNotPlanted: none while operators hold its end, none while one is there, and one that the provider refuses

@@ -20,9 +20,12 @@ type e2bArena struct {
 	vendor *e2btest.Server
 }
 
-func newE2BArena(t *testing.T) *e2bArena {
+// e2bRules are settings under which a broken sandbox is found within a test.
+var e2bRules = settings{rules: "{idle-broken: {after: 30s, failures: 2}}"}
+
+func newE2BArena(t *testing.T, s settings) *e2bArena {
 	t.Helper()
-	a := &e2bArena{arena: newArena(t, settings{rules: "{idle-broken: {after: 30s, failures: 2}}"})}
+	a := &e2bArena{arena: newArena(t, s)}
 	a.cloud = simulated.New(simulated.Options{IDs: e2btest.ID})
 	a.cloud.PutTemplate(simulated.Template{Name: "ai-agent-dev-light", LastUsedAt: time.Now()})
 	a.vendor = e2btest.New(a.cloud, e2btest.Options{Key: "e2b_key", TaskLabel: "task_id"})
@@ -64,7 +67,7 @@ func (a *e2bArena) rename(texts map[string]string) {
 // TestE2B: what is broken is repaired, and what rests or is somebody else's is left alone:
 // nothing is woken by looking.
 func TestE2B(t *testing.T) {
-	a := newE2BArena(t)
+	a := newE2BArena(t, e2bRules)
 	ws := a.working(6)
 	broken, lost, asleep := ws[0], ws[1], ws[2]
 	a.cloud.Change(broken.sandbox, func(s *simulated.Sandbox) { s.Exec, s.Files = simulated.Dead, simulated.Dead })
@@ -136,7 +139,7 @@ func TestE2BListingFails(t *testing.T) {
 		"nothing, as a node": {Effect: simulated.EmptyList},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newE2BArena(t)
+			a := newE2BArena(t, e2bRules)
 			ws := a.working(3)
 			a.once(0)
 			a.later(3*time.Minute, ws...)
@@ -154,7 +157,7 @@ func TestE2BListingFails(t *testing.T) {
 
 // TestE2BCheck: the key, its team, and the way into the sandboxes.
 func TestE2BCheck(t *testing.T) {
-	a := newE2BArena(t)
+	a := newE2BArena(t, e2bRules)
 	a.must("migrate")
 	a.working(1)
 	out := a.must("check")

@@ -48,7 +48,7 @@ var Abilities = wire.Abilities{
 	Exec: true, Files: true, DataPlane: true,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
 		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
-	TemplateExpires: true, Plants: true,
+	TemplateExpires: true, Plants: canaryLasts,
 	Looks:  "get (database) and listing (search index), by the server's source v0.190; the sandbox's toolbox",
 	Deaths: "audit log: who asked and why, some seconds late",
 }

@@ -5,17 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// ttlMinutes is after how long the vendor deletes a canary by itself, whatever becomes of sandkeeper.
-const ttlMinutes = 24 * 60
+// canaryLasts is after how long the vendor deletes a canary by itself, whatever becomes of sandkeeper.
+const canaryLasts = 24 * time.Hour
 
 // Plant makes a sandbox that no task explains. The call is made once: who got no answer looks for it by its name.
 func (p *Provider) Plant(ctx context.Context, template, name string) (string, error) {
-	body, err := json.Marshal(map[string]any{"snapshot": template, "name": name, "ttlMinutes": ttlMinutes,
+	body, err := json.Marshal(map[string]any{"snapshot": template, "name": name, "ttlMinutes": int(canaryLasts.Minutes()),
 		"labels": p.entry.CanaryLabels(name)})
 	if err != nil {
 		return "", fmt.Errorf("plant canary %s: %w", name, err)

@@ -66,7 +66,7 @@ var Abilities = wire.Abilities{
 	Suspends: "pause: its memory, its processes and its disk are kept",
 	Exec:     true, Files: true, DataPlane: true,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateBuilding,
-		reconcile.TemplateFailed, reconcile.TemplateMissing}, TemplateHidden: true,
+		reconcile.TemplateFailed, reconcile.TemplateMissing}, TemplateHidden: true, Plants: canaryLasts,
 	Looks:  "get and listing are one store (Redis), by the source of infra; the sandbox's envd is another",
 	Deaths: "lifecycle events: why; nothing of a crash, nor of what was paused",
 }
@@ -87,7 +87,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p,
-		Deaths: p}
+		Deaths: p, Planter: p}
 }
 
 // New makes the adapter of an entry. It makes no call.

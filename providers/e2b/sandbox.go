@@ -47,11 +47,12 @@ var states = map[string]reconcile.SandboxState{
 
 // sandbox is the box in the words of the contract. The start is the one of the last resume:
 // such a sandbox seems younger than it is, never older. The end of a paused one is when it
-// was paused, and it has no other.
+// was paused, and it has no other. Nor has it a name, but for a canary, whose label says it.
 func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 	s := reconcile.Sandbox{
 		Ref: reconcile.Ref{ID: b.ID}, Raw: b.State, State: states[b.State], Template: cmp.Or(b.Alias, b.Template),
-		Labels: b.Metadata, CreatedAt: b.StartedAt.Time, UpdatedAt: b.StartedAt.Time, AsOf: asOf,
+		Name: b.Metadata[reconcile.CanaryLabel], Labels: b.Metadata,
+		CreatedAt: b.StartedAt.Time, UpdatedAt: b.StartedAt.Time, AsOf: asOf,
 		Size: wire.Size(b.CPU, 0, b.Memory/1024),
 	}
 	switch s.State {

@@ -172,6 +172,11 @@ func (e Entry) LabelsOf(task string) map[string]string {
 	return out
 }
 
+// CanaryName is the name of a canary's sandbox: ours by the prefix, where that is what proves it.
+func (e Entry) CanaryName(id string) string {
+	return e.Owns.NamePrefix + reconcile.CanaryLabel + "-" + id
+}
+
 // CanaryLabels are the labels of a sandbox of ours that no task explains.
 func (e Entry) CanaryLabels(name string) map[string]string {
 	out := map[string]string{}

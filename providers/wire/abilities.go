@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
 
 // Abilities are the facts of an adapter that its type cannot tell. docs/providers.md shows
 // them, and the conformance suite proves them: what is claimed is tested, and what is not
@@ -50,7 +54,7 @@ type Abilities struct {
 
 	// What it makes.
 
-	Plants bool // a sandbox to be found, see [reconcile.Planter]
+	Plants time.Duration // a sandbox to be found, which ends by itself after so long; 0: none. See [reconcile.Planter]
 
 	// What of templates.
 

@@ -112,7 +112,7 @@ func boxSteps(v *view.View, base reconcile.Action, s *reconcile.Subject, only re
 			continue
 		}
 		//guard:plan-at-rest harm
-		if only == (reconcile.Ref{}) && v.IsLeft(b) {
+		if only == (reconcile.Ref{}) && v.P.IsLeft(b.Sandbox) {
 			continue
 		}
 		a := base

@@ -93,7 +93,7 @@ func onlyReported(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) 
 	case s.LinkState == reconcile.LinkUnnamed && !v.P.Providers[b.Provider].LinkRequired:
 		return "reported only: it has no link at all (link: {required: true} where each must have one)"
 	//guard:orphan-at-rest harm
-	case v.IsLeft(b):
+	case v.P.IsLeft(b.Sandbox):
 		return "reported only: it does not run (at_rest: terminate ends it)"
 	}
 	return ""

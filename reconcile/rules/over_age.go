@@ -61,7 +61,7 @@ func eldest(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 			continue
 		}
 		//guard:over-age-at-rest harm
-		if v.IsLeft(b) {
+		if v.P.IsLeft(b.Sandbox) {
 			continue
 		}
 		if best == nil || before(v, b, best) {

@@ -79,7 +79,7 @@ func remaining(v *view.View, s *reconcile.Subject) *reconcile.SeenSandbox {
 			continue
 		}
 		//guard:remaining-at-rest harm
-		if v.IsLeft(b) {
+		if v.P.IsLeft(b.Sandbox) {
 			continue
 		}
 		//guard:remaining-starves live

@@ -57,7 +57,7 @@ func (v *signs) WorkerGone(s *reconcile.Subject) (at time.Time, gone bool) {
 	worker, at := v.WorkerSeen(s)
 	gone = worker == reconcile.WorkerDead && s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		//guard:stale-worker-found harm
-		return b.Probes.Last.At.Equal(at) && b.Ours() && v.found(s, b)
+		return b.Probes.Last.At.Equal(at) && b.Ours() && found(s, b)
 	})
 	return at, gone
 }
@@ -81,16 +81,16 @@ func BoxAnothers(b *reconcile.SeenSandbox, t *reconcile.Task) bool {
 // wasThere reports whether the worker of the present attempt is known to have been in the sandbox: a probe
 // found it, or it said so itself.
 func (v *signs) wasThere(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	return v.found(s, b) || v.spoke(s)
+	return found(s, b) || spoke(s)
 }
 
 // found reports whether a probe found a worker in the sandbox since the task's present state began.
-func (v *signs) found(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+func found(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	return s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
 }
 
 // spoke reports whether the worker of the present attempt said so itself that it had begun.
-func (v *signs) spoke(s *reconcile.Subject) bool {
+func spoke(s *reconcile.Subject) bool {
 	e := &s.Task.Events
 	return !e.Started.IsZero() && !e.Started.Before(SubjectPresentStart(s)) || !TaskHeartbeat(s.Task).IsZero()
 }

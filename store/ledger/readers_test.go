@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -206,7 +205,6 @@ func TestOneSubjectCostsItsOwnHistory(t *testing.T) {
 // noScans looks at the plan of each reading.
 func noScans(t *testing.T, g *Ledger, readings []reading) {
 	t.Helper()
-	grows := regexp.MustCompile(`Seq Scan on (findings|actions|timeline|passes|probes|task_states|sandboxes|verdicts|incidents|notices)\b`)
 	for _, r := range readings {
 		rows, err := g.pool.Query(t.Context(), "EXPLAIN "+queries[r.query], r.args)
 		if err != nil {

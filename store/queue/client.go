@@ -120,8 +120,7 @@ func (q *Queue) startOne(ctx context.Context, client *river.Client[pgx.Tx]) erro
 }
 
 // noListen reports whether the server has no LISTEN, as some that speak PostgreSQL's
-// protocol: then the queue works by looking again and again. A pooler that swallows the
-// notifications needs nothing: River also looks when it listens.
+// protocol: then the queue works by looking again and again.
 func noListen(err error) bool {
 	var said *pgconn.PgError
 	return errors.As(err, &said) && said.Code == pgerrNoFeature

@@ -15,6 +15,7 @@ import (
 	"github.com/robfig/cron/v3"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store"
 )
 
 // A Duty is what the jobs do. Its methods are called side by side, Pass one at a time.
@@ -44,7 +45,7 @@ type Passes interface {
 
 // Options are what a queue is made of. Only Log, Name and Workers may be left out.
 type Options struct {
-	Pool        *pgxpool.Pool // one connection beside the pool is kept open to listen
+	Pool        *pgxpool.Pool // one connection beside the pool is kept open to listen, unless it is [store.Pooled]
 	Duty        Duty
 	Log         *slog.Logger
 	Name        string // unique for each process, as it is told in jobs; default: River's own
@@ -89,6 +90,9 @@ func New(o Options) (*Queue, error) {
 		poll: 10 * time.Second, grace: 25 * time.Second, last: 5 * time.Second, patience: time.Minute,
 		notify: time.Minute,
 	}}
+	if store.Pooled(o.Pool) {
+		q.pace.pollOnly, q.pace.poll = true, time.Second // what is told would reach whoever has that session by then
+	}
 	q.schedules.set(o.Quick, o.Full)
 	var err error
 	if q.insert, err = q.newClient(&river.Config{}); err != nil {

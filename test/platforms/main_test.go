@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 	if err := raced.Spare(spared); err != nil {
 		panic(err)
 	}
-	if err := flag.Set("test.parallel", "4"); err != nil { // a world waits for its database and provider most of the time
+	if err := flag.Set("test.parallel", "8"); err != nil { // a world waits for its database and provider most of the time
 		panic(err)
 	}
 	pgtest.Main(tidy{m, folder})

@@ -42,5 +42,9 @@ func checkConnection(pool *pgxpool.Pool, key string) []reconcile.CheckResult {
 	if how := store.Exposed(pool.Config().ConnConfig, text.Loopback); how != "" {
 		out.Said, out.Fix = how, "add sslmode=verify-full to "+key+" (and sslrootcert, if its certificate is your own)"
 	}
-	return []reconcile.CheckResult{out}
+	if !store.Pooled(pool) {
+		return []reconcile.CheckResult{out}
+	}
+	return []reconcile.CheckResult{out, {What: "pooler", OK: true, Said: "a pooler is in between, such as PgBouncer: " +
+		"prepared statements and LISTEN are not used, and time-outs are kept here and not by the server"}}
 }

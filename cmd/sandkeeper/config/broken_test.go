@@ -247,7 +247,12 @@ var brokenValues = map[string]brokenConfig{
 		add: "mode: enforce\nrules: {orphan: {rollout: 25}}\ncanary: {template: light}\n", want: []string{
 			"c.yaml:14:1: canary: only 25 % of what orphan finds is ended; give it the whole rollout, or remove canary",
 			"c.yaml:14:1: canary.provider: sandkeeper cannot make a sandbox at a provider of kind vercel; name an entry of kind " +
-				"daytona, or remove canary",
+				"daytona or e2b, or remove canary",
+		}},
+	"a canary that ends before it is late": {replace: "daytona\n    token: ${TOKEN}", with: "e2b\n    token: ${TOKEN}",
+		add: "mode: enforce\nrules: {orphan: {after: 50m}}\ncanary: {template: light}\n", want: []string{
+			"c.yaml:12:1: canary.within: is 1h1m, and daytona ends a canary by itself after 1h; use less, or a shorter after " +
+				"for the rule orphan",
 		}},
 	"a canary that is excepted": {replace: "{labels: {project: omoios}}", with: "{labels: {project: omoios}, except: {templates: [light]}}",
 		add: "mode: enforce\ncanary: {template: light}\n", want: []string{

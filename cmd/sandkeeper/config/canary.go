@@ -21,8 +21,9 @@ func (c *Config) checkCanary(r *report) {
 		r.fail(key+".template", "is not given", "name the template that canaries are made from, or remove canary")
 		return
 	}
-	c.checkCanaryRule(r)
-	c.checkCanaryPlace(r)
+	check := canaryCheck{c, r}
+	check.rule()
+	check.place()
 	orphan := c.ruled[reconcile.CanaryRule]
 	if c.Canary.Within > 0 && c.Canary.Within <= orphan.After {
 		r.fail(key+".within", text.Exact(c.Canary.Within)+" is no longer than orphan waits for, "+text.Exact(orphan.After),
@@ -30,25 +31,31 @@ func (c *Config) checkCanary(r *report) {
 	}
 }
 
-// checkCanaryRule refuses a canary that its rule would leave there.
-func (c *Config) checkCanaryRule(r *report) {
+// A canaryCheck refuses a canary that can be read and that nothing would come of.
+type canaryCheck struct {
+	*Config
+	r *report
+}
+
+// rule refuses a canary that its rule would leave there.
+func (c canaryCheck) rule() {
 	orphan := c.ruled[reconcile.CanaryRule]
 	const fix = "give rules: {orphan: {mode: enforce, remedy: terminate}}, or remove canary"
 	switch {
 	case c.Tasks.None:
-		r.fail("canary", "is found by the rule orphan, which asks for tasks", "remove canary")
+		c.r.fail("canary", "is found by the rule orphan, which asks for tasks", "remove canary")
 	case orphan.Mode != reconcile.Enforce:
-		r.fail("canary", "nothing would end it: the rule orphan is in "+string(orphan.Mode), fix)
+		c.r.fail("canary", "nothing would end it: the rule orphan is in "+string(orphan.Mode), fix)
 	case orphan.Remedy != reconcile.Terminate:
-		r.fail("canary", "nothing would end it: the rule orphan is to "+string(orphan.Remedy), fix)
+		c.r.fail("canary", "nothing would end it: the rule orphan is to "+string(orphan.Remedy), fix)
 	case orphan.Rollout > 0 && orphan.Rollout < 100:
-		r.fail("canary", fmt.Sprintf("only %d %% of what orphan finds is ended", orphan.Rollout),
+		c.r.fail("canary", fmt.Sprintf("only %d %% of what orphan finds is ended", orphan.Rollout),
 			"give it the whole rollout, or remove canary")
 	}
 }
 
-// checkCanaryPlace refuses a provider where a canary cannot be made, or would not be ours.
-func (c *Config) checkCanaryPlace(r *report) {
+// place refuses a provider where a canary cannot be made, or would not be ours.
+func (c canaryCheck) place() {
 	const key = "canary.provider"
 	names := make([]string, len(c.Providers))
 	for i, p := range c.Providers {
@@ -60,47 +67,47 @@ func (c *Config) checkCanaryPlace(r *report) {
 	at := slices.Index(names, c.Canary.Provider)
 	switch {
 	case c.Canary.Provider == "":
-		r.fail(key, "is not given, and there are several", "name one of "+strings.Join(names, ", "))
+		c.r.fail(key, "is not given, and there are several", "name one of "+strings.Join(names, ", "))
 		return
 	case at < 0:
 		problem, fix := unknownWord("provider", c.Canary.Provider, names)
-		r.fail(key, problem, fix)
+		c.r.fail(key, problem, fix)
 		return
 	}
 	e := c.Entries()[at]
-	name := c.canaryName(e, "x")
+	name := e.CanaryName("x")
 	labels := e.CanaryLabels(name)
+	lasts, within := providers.Plants(e.Kind), c.canaryPolicy().Within
 	switch {
-	case !providers.Plants(e.Kind):
-		r.fail(key, "sandkeeper cannot make a sandbox at a provider of kind "+e.Kind,
+	case lasts == 0:
+		c.r.fail(key, "sandkeeper cannot make a sandbox at a provider of kind "+e.Kind,
 			"name an entry of kind "+strings.Join(planting(), " or ")+", or remove canary")
+	case within >= lasts:
+		c.r.fail("canary.within", fmt.Sprintf("is %s, and %s ends a canary by itself after %s", text.Exact(within), e.Name,
+			text.Exact(lasts)), "use less, or a shorter after for the rule orphan")
 	case !e.Owns.Prove(name, labels):
-		r.fail(key, "nothing would prove that a canary is ours: "+e.Name+" has neither owns.labels nor owns.name_prefix",
+		c.r.fail(key, "nothing would prove that a canary is ours: "+e.Name+" has neither owns.labels nor owns.name_prefix",
 			"give one of them, or remove canary")
 	case e.Owns.Except.Holds(name, labels, c.Canary.Template) || e.Owns.Spares.Holds(name, labels, c.Canary.Template):
-		r.fail(key, "owns.except or owns.spares would leave a canary alone", "use another template")
+		c.r.fail(key, "owns.except or owns.spares would leave a canary alone", "use another template")
 	}
 }
 
 // planting are the kinds of providers where a canary can be made.
 func planting() (kinds []string) {
 	for _, kind := range providers.Kinds() {
-		if providers.Plants(kind) {
+		if providers.Plants(kind) > 0 {
 			kinds = append(kinds, kind)
 		}
 	}
 	return kinds
 }
 
-func (c *Config) canaryName(e providers.Entry, id string) string {
-	return e.Owns.NamePrefix + reconcile.CanaryLabel + "-" + id
-}
-
-// CanaryName is the name of a canary's sandbox: ours by the prefix, where that is what proves it.
+// CanaryName is the name of a canary's sandbox at its provider.
 func (c *Config) CanaryName(id string) string {
 	for _, e := range c.Entries() {
 		if e.Name == c.Canary.Provider {
-			return c.canaryName(e, id)
+			return e.CanaryName(id)
 		}
 	}
 	return ""

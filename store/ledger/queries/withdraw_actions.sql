@@ -14,12 +14,14 @@ WITH first AS (
       AND author = ''
     -- guard:sql-withdraw-lock live
     FOR UPDATE SKIP LOCKED
+), chosen AS (
+    SELECT id FROM first
+    UNION SELECT later.id FROM first JOIN sandkeeper.actions later ON later.remedy = first.id
 )
 UPDATE sandkeeper.actions a
 SET outcome = 'withdrawn', closed_at = @now,
     detail = CASE WHEN a.id IN (SELECT id FROM first) THEN 'the finding no longer holds'
                   ELSE 'the first step was withdrawn' END
-WHERE a.id IN (SELECT id FROM first)
-   OR (a.remedy IN (SELECT id FROM first)
-       AND a.closed_at IS NULL
-       AND a.claimed_by = '' AND a.outcome = 'pending')
+WHERE a.id IN (SELECT id FROM chosen)
+  AND a.closed_at IS NULL
+  AND a.claimed_by = '' AND a.outcome = 'pending'
