@@ -33,11 +33,22 @@ func (a *Action) Refused() bool { return strings.HasPrefix(a.Detail, refused) }
 const AdoptedDetail = "is being deleted already, and sandkeeper had not asked for it"
 
 // Adopted reports whether somebody else had the sandbox terminated, and sandkeeper never asked.
-func (a *Action) Adopted() bool { return a.Detail == AdoptedDetail }
+func (a *Action) Adopted() bool { return strings.HasPrefix(a.Detail, AdoptedDetail) }
 
 // Claimable reports whether the termination that the action came to may be called sandkeeper's: it is on record that it
 // asked for it.
-func (a *Action) Claimable() bool { return !a.Adopted() && a.Detail != UnsureDetail }
+func (a *Action) Claimable() bool { return a.Unclaimed() == "" }
+
+// Unclaimed are the words that say that the termination may not be called sandkeeper's, with which the detail of such an
+// action begins for as long as it was not asked for; "" where it may.
+func (a *Action) Unclaimed() string {
+	for _, words := range [...]string{AdoptedDetail, UnsureDetail} {
+		if strings.HasPrefix(a.Detail, words) {
+			return words
+		}
+	}
+	return ""
+}
 
 // UnsureDetail is the detail of a termination that an attempt may have asked for of which nobody wrote down what came:
 // nobody can tell whose the end is, and it counts for nothing.

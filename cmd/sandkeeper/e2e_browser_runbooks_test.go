@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// TestRunbookPages: a browser opens each runbook from the list of them. Its parts, its commands and its table are there,
-// no part is cut on a phone, axe-core finds nothing in some of them, and each link leads to another runbook or to the documents.
+// TestRunbookPages: a browser opens each runbook from the list of them. Its parts, its commands and its table are
+// there, no part is cut on a phone, axe-core finds nothing in some of them, and each link leads to another runbook or to
+// the documents.
 func TestRunbookPages(t *testing.T) {
 	a := newArena(t, settings{more: quickly})
 	a.working(1)
@@ -34,7 +35,8 @@ func TestRunbookPages(t *testing.T) {
 			t.Errorf("%s shows %v of parts, commands and causes", book, shown)
 		}
 		for _, to := range b.links("main a") {
-			if !slices.Contains(books, strings.TrimSuffix(to, ".md")) && !strings.HasPrefix(to, "https://github.com/sandkeeper/sandkeeper/blob/main/docs/") {
+			documents := "https://github.com/sandkeeper/sandkeeper/blob/main/docs/"
+			if !slices.Contains(books, strings.TrimSuffix(to, ".md")) && !strings.HasPrefix(to, documents) {
 				t.Errorf("%s points at %s, which is no runbook and no document", book, to)
 			}
 		}

@@ -54,9 +54,9 @@ logs: {receivers: [otlp], exporters: [otlp_http]}}}}`, address, to)
 	return "http://" + address
 }
 
-// TestOnceIsTraced: a real collector takes all that a run of once tells: one tree of spans, the failed task is linked with
-// the trace that its row names, which stands on the row, on the finding and on the page of each task, and no credential
-// is in what is sent.
+// TestOnceIsTraced: a real collector takes all that a run of once tells: one tree of spans, the failed task is linked
+// with the trace that its row names, which stands on the row, on the finding and on the page of each task, and no
+// credential is in what is sent.
 func TestOnceIsTraced(t *testing.T) {
 	const own = "4bf92f3577b34da6a3ce929d0e0e4736"
 	c := telemetrytest.NewCollector(t)

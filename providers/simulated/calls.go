@@ -25,6 +25,9 @@ func (w *World) Look(idOrName string) (Sandbox, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	b := w.find(idOrName)
+	if old := w.boxes[idOrName]; b == nil && old != nil && old.Gone && w.o.StaysOnRecord {
+		b = old
+	}
 	if b == nil {
 		return Sandbox{}, ErrGone
 	}

@@ -45,6 +45,7 @@ type Options struct {
 	IndexLag      time.Duration // listings show the world as it was this long ago
 	PageSize      int           // of a listing that does not say; 0 means 200
 	StableName    bool          // a sandbox's name goes on: a later one of that name continues it
+	StaysOnRecord bool          // what is gone is still told by its id, as ended
 
 	// Wait is how slow and hanging calls wait; nil waits in real time. A simulation with a
 	// clock of its own advances it here, or returns context.DeadlineExceeded at once.

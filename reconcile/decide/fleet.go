@@ -310,7 +310,9 @@ func inBoxes(v *view.View, seen reconcile.SandboxSeen) bool {
 func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (reconcile.SandboxSeen, bool) {
 	seen := *b.Seen
 	switch {
-	case b.Gone:
+	// One that was known is over by its id, also where only a row proved it ours.
+	//guard:remember-ended live
+	case b.Gone, b.Here && !b.Owned && b.Known && b.State == reconcile.SandboxEnded:
 		if !b.Known || !seen.GoneAt.IsZero() {
 			return seen, false
 		}

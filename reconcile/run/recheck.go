@@ -182,8 +182,10 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 	for _, ref := range refs {
 		look := o.View.S.Lookups[ref]
 		seen, known := o.View.S.Memory.Sandboxes.Get(ref)
+		// One that was the task's, and is on record as over, shows the labels that it had last.
+		over := look.Sandbox.State == reconcile.SandboxEnded && seen.Task == task || seen.Another(&look.Sandbox)
 		switch {
-		case look.Gone && known, known && look.Error == "" && seen.Another(&look.Sandbox) && look.Sandbox.Task != task:
+		case look.Gone && known, known && look.Error == "" && over && look.Sandbox.Task != task:
 			b := reconcile.RememberedBox(seen)
 			b.Gone = true
 			out = append(out, b)

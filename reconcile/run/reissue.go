@@ -14,7 +14,8 @@ import (
 func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *reconcile.Controls) reconcile.Action {
 	a.Outcome = reconcile.OutcomeAccepted
 	age := text.Duration(r.now.Sub(a.ActedAt))
-	a.Detail = fmt.Sprintf("accepted %s ago and still %s", age, stepUndone(a.Step))
+	said := fmt.Sprintf("accepted %s ago and still %s", age, stepUndone(a.Step))
+	a.Detail = reconcile.FirstOf(a.Unclaimed(), said)
 	if holds := r.heldNow(&a, controls); len(holds) > 0 { // nothing has to be looked at
 		a.Detail += ", " + reconcile.NotAskedAgain + holds.String()
 		return a
@@ -23,7 +24,7 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 	ruling := r.rule(&a, f)
 	switch {
 	case ruling.Goes():
-		a.Detail += ", asked again"
+		a.Detail = said + ", asked again"
 		if err := r.repeat(ctx, &a, f, ruling); err != nil {
 			a.Detail += ": " + text.Clip(err.Error(), 200)
 		}

@@ -1,5 +1,5 @@
-// Command collector is an OpenTelemetry collector, made of the collector's own parts: it takes OTLP over HTTP and passes it
-// on by OTLP over HTTP, as its config says. Tests send through it what sandkeeper tells of itself.
+// Command collector is an OpenTelemetry collector, made of the collector's own parts: it takes OTLP over HTTP and passes
+// it on by OTLP over HTTP, as its config says. Tests send through it what sandkeeper tells of itself.
 //
 //	collector --config FILE
 package main

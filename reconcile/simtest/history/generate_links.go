@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 )
@@ -26,7 +27,11 @@ func (d *draw) ties() string {
 	if link != "" {
 		words = append(words, "link="+link)
 	}
-	words = append(words, d.maybe(3, "lasting=yes"), d.maybe(6, "owns="+d.one("prefix", "rows")))
+	lasting := d.maybe(3, "lasting=yes")
+	words = append(words, lasting, d.maybe(6, "owns="+d.one("prefix", "rows")))
+	if lasting != "" { // by dice of its own: what a seed drew before stays as it was
+		words = append(words, dice{rand.New(rand.NewPCG(d.out.Seed, 0x7ec0))}.maybe(2, "record=yes"))
+	}
 	return strings.Join(words, " ")
 }
 

@@ -3,7 +3,8 @@
 SELECT rule, outcome, began, first_acted_at, closed_at
 FROM sandkeeper.actions
 WHERE step = 'terminate' AND closed_at > @from AND outcome IN ('confirmed', 'failed')
-  AND (first_acted_at IS NOT NULL AND detail <> ALL (@unclaimed::text[]) OR outcome = 'failed')
+  AND (outcome = 'failed' OR first_acted_at IS NOT NULL
+       AND NOT EXISTS (SELECT FROM unnest(@unclaimed::text[]) AS words WHERE starts_with(detail, words)))
 UNION ALL
 SELECT rule, outcome, began, first_acted_at, closed_at
 FROM sandkeeper.actions
