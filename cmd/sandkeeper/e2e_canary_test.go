@@ -145,37 +145,6 @@ func TestCanaryAtE2B(t *testing.T) {
 	a.keeps(ws)
 }
 
-// TestLateCanaryIsTold: `once`, which ends a canary too late, tells the receivers of it after that, and that it is over when
-// the next one was caught in its time.
-func TestLateCanaryIsTold(t *testing.T) {
-	hook := webhooktest.NewReceiver(t)
-	s := planting
-	s.more += fmt.Sprintf("\nalerts: {notify: [{url: %q, events: [canary]}]}", hook.URL)
-	a := newArena(t, s)
-	ws := a.working(2)
-	a.must("migrate")
-	caught := func(slot string, late time.Duration) {
-		a.Helper()
-		a.once(0)
-		a.later(time.Minute, ws...)
-		a.once(0) // finds it
-		a.sql(fmt.Sprintf("UPDATE sandkeeper.canaries SET slot = '%s', planted_at = planted_at - interval '%d seconds' WHERE "+
-			"slot NOT LIKE 'past%%'", slot, int(late.Seconds())))
-		a.later(2*time.Second, ws...)
-		a.once(0) // ends it
-	}
-	caught("past-1", 20*time.Minute)
-	a.hears(hook, "canary", "firing")
-	if told := tellings(t, hook); len(told) != 1 || !strings.Contains(told[0].Text, "caught late, after 2") {
-		t.Errorf("told %+v, want once that the canary was caught late", told)
-	}
-	caught("past-2", 0)
-	a.hears(hook, "canary", "resolved")
-	if told := tellings(t, hook); len(told) != 2 {
-		t.Errorf("told %+v, want one of the late canary and that this is over", told)
-	}
-}
-
 // TestCanaryIsNotPlanted: none while operators hold its end, none while one is there, and one that the provider refuses
 // is told of and harms nothing.
 func TestCanaryIsNotPlanted(t *testing.T) {

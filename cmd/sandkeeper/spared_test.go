@@ -12,6 +12,7 @@ import (
 // `make test-whole` runs them.
 var spared = map[string]string{
 	"TestHostileTextsAreHarmless":             "every verb and page for each of many texts, one after the other",
+	"TestOnceIsTraced":                        "builds a collector; the package telemetry sends to one of ours",
 	"TestLongRows":                            "the same for texts of 10 MB",
 	"TestPagesAreAccessible":                  "axe-core in each page, one after the other; TestPageInABrowser watches the server",
 	"TestNothingShowsASecret":                 "every verb and page with a secret in each place; one after the other",
