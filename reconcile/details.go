@@ -39,8 +39,8 @@ func (a *Action) Adopted() bool { return strings.HasPrefix(a.Detail, AdoptedDeta
 // asked for it.
 func (a *Action) Claimable() bool { return a.Unclaimed() == "" }
 
-// Unclaimed are the words that say that the termination may not be called sandkeeper's, with which the detail of such an
-// action begins for as long as it was not asked for; "" where it may.
+// Unclaimed are the words that say that the termination may not be called sandkeeper's, with which the detail of such
+// an action begins for as long as it was not asked for; "" where it may.
 func (a *Action) Unclaimed() string {
 	for _, words := range [...]string{AdoptedDetail, UnsureDetail} {
 		if strings.HasPrefix(a.Detail, words) {

@@ -87,7 +87,8 @@ func RunbooksPage(a *Asked, titles map[string]string) templ.Component {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		g.Rows = append(g.Rows, ui.Row{Key: name, Cells: []ui.Cell{{Text: name, Href: ui.Address(append([]string{"runbooks"}, strings.Split(name, "/")...)...)},
+		at := append([]string{"runbooks"}, strings.Split(name, "/")...)
+		g.Rows = append(g.Rows, ui.Row{Key: name, Cells: []ui.Cell{{Text: name, Href: ui.Address(at...)},
 			{Text: titles[name]}}})
 	}
 	p.Blocks = []ui.Block{{Grid: &g}}

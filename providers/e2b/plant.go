@@ -10,8 +10,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 )
 
-// canaryLasts is after how long the vendor ends a canary by itself, whatever becomes of sandkeeper: as long as a sandbox
-// may run on the smallest plan.
+// canaryLasts is after how long the vendor ends a canary by itself, whatever becomes of sandkeeper: as long as a
+// sandbox may run on the smallest plan.
 const canaryLasts = time.Hour
 
 // Plant makes a sandbox that no task explains. Its label is its name, for sandboxes have none here. The call is made

@@ -20,7 +20,8 @@ func duplicate(v *view.View, s *reconcile.Subject) Result {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		//guard:duplicate-alive harm
-		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.P.IsLeft(b.Sandbox) && !v.S.Lookups[b.Ref].Gone && !namesOther(s, b) {
+		if b.Alive() && b.Owned && !v.Ending[b.Ref] && !v.P.IsLeft(b.Sandbox) && !v.S.Lookups[b.Ref].Gone &&
+			!namesOther(s, b) {
 			live = append(live, b)
 		}
 	}

@@ -121,7 +121,7 @@ var reports = map[string]func(*bench){
 		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
 		b.equal("by itself, by a rule", []int{got.Resolved, got.ByRule}, []int{0, 2})
 	},
-	"what was found of a task's sandbox was not over by itself where we wrote the row, unless it is nobody's": func(b *bench) {
+	"what was found of a task's sandbox was not over by itself where we wrote the row, but for nobody's": func(b *bench) {
 		broken, loose, a := at("daytona", "idle-broken", "sb-1"), at("daytona", "orphan", "sb-2"), failing("a")
 		broken.Task, loose.Task = a.Task, a.Task
 		b.pass(reconcile.Record{Findings: []reconcile.Finding{broken, loose}, Actions: []reconcile.Action{a}})
