@@ -243,3 +243,33 @@ func TestAnEndShowsWhatItIsFor(t *testing.T) {
 		})
 	}
 }
+
+// TestCompletedAfterItWasFailed: a row that we failed and that is completed by now was handed out again, and its user may
+// go on with what that left in the sandbox.
+func TestCompletedAfterItWasFailed(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, &reconcile.Policy{
+		Providers: map[string]reconcile.ProviderPolicy{"lab": {}},
+		Rules:     map[string]reconcile.RulePolicy{"heartbeat-lost": {Mode: reconcile.Enforce, Rollout: 100}},
+	})
+	for name, c := range map[string]struct {
+		state reconcile.TaskState
+		error string
+		want  reconcile.Outcome
+	}{
+		"failed, as we wrote it":               {reconcile.TaskFailed, "silent [sandkeeper a-0]", ""},
+		"failed by somebody":                   {reconcile.TaskFailed, "boom", ""},
+		"completed":                            {reconcile.TaskCompleted, "", reconcile.OutcomeWithdrawn},
+		"a status that says both, as we wrote": {reconcile.TaskCompleted, "silent [sandkeeper a-0]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := reconcile.Action{ID: "a-1", Remedy: "a-0", Seq: 1, Step: reconcile.StepTerminate, Rule: "heartbeat-lost",
+				Subject: "task:t1", Task: "t1", Provider: "lab", Sandbox: "s1", PlannedAt: now}
+			sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, State: reconcile.SandboxRunning, Owned: true, Task: "t1", AsOf: now}
+			task := &reconcile.Task{ID: "t1", State: c.state, Error: c.error, AsOf: now}
+			if got := MayAct(v, &a, &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: sb}, Row: task}); got.Outcome != c.want {
+				t.Errorf("%+v, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -13,7 +13,7 @@ type Plan struct {
 	Findings  []reconcile.Finding // all, with what holds them
 	Actions   []reconcile.Action  // new ones, to be recorded
 	Withdrawn []string            // open actions, not begun, whose finding no longer holds
-	Reused    map[string]string   // of these, the ends of quarantines: why, by id
+	Reused    map[string]string   // of these, the ends of sandboxes that are used again: why, by id
 	Breakers  map[string]reconcile.Breaker
 	Kept      int // healthy subjects
 	Unlooked  int // suspects whose turn to be looked at it was not: neither healthy nor found
@@ -49,7 +49,7 @@ func MakePlan(j *Judgement, pass int64) *Plan {
 	}
 	stillHeld(v, out, j.Incidents)
 	out.Findings = allFindings(v, j, drafts)
-	out.Reused = v.ReusedInQuarantine(j.subjects())
+	out.Reused = reused(v, j.subjects())
 	out.Withdrawn = withdrawn(v, drafts, j.Incidents, out.Reused)
 	return out
 }

@@ -151,3 +151,34 @@ func TestQuarantineOfAPlannedEnd(t *testing.T) {
 		t.Errorf("then %q, want the quarantine before the end", stepLines(p))
 	}
 }
+
+// TestLaterEndOfWhatLivesAgain: an end that waits behind a row that was written goes when the row is live again, before
+// the work that began since is over and looks like what was failed.
+func TestLaterEndOfWhatLivesAgain(t *testing.T) {
+	const (
+		end  = "action a2 heartbeat-lost task:t1 terminate box=daytona/s1 remedy=a1 seq=1 planned=10m; "
+		box  = "box daytona/s1 running task=t1 created=2h; "
+		fail = "action a1 heartbeat-lost task:t1 fail planned=10m; "
+		live = "task t1 running started=1m ev.heartbeat=5s; "
+	)
+	for name, c := range map[string]struct {
+		world string
+		goes  bool
+	}{
+		"its row is failed":           {end + box + "row t1 failed; ", false},
+		"its row is live again":       {end + box + live, true},
+		"its row waits again":         {end + box + "task t1 pending; ", true},
+		"it waits by our own requeue": {end + box + `task t1 pending error="x [sandkeeper a1]"; `, false},
+		"its row was not written yet": {end + fail + box + live, false},
+		"its end was begun":           {strings.Replace(end, "seq=1", "seq=1 attempts=1", 1) + box + live, false},
+		"its sandbox is of another by now": {end + "box daytona/s1 running task=t2 created=2h; " +
+			"task t2 running started=1h ev.heartbeat=5s; row t1 failed; ", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, p := PlanWorld(worldtest.NewWorld(t, worldtest.Anchor, c.world))
+			if got := p.Reused["a2"]; (got != "") != c.goes {
+				t.Errorf("it goes because %q, want that it goes: %t", got, c.goes)
+			}
+		})
+	}
+}

@@ -175,6 +175,10 @@ func goesOn(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 // sandbox go; a live one only when it carries our own requeue and does not name the
 // sandbox any more.
 func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
+	//guard:stands-completed harm
+	if t.State == reconcile.TaskCompleted && !reconcile.MarkedBy(t.Error, a.Remedy) {
+		return "the task is completed by now, which nobody writes of one that is dead"
+	}
 	if t.State.Terminal() {
 		return taskKeptAlive(v, t, a)
 	}
