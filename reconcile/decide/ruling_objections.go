@@ -177,7 +177,7 @@ func goesOn(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
 	//guard:stands-completed harm
 	if t.State == reconcile.TaskCompleted && !reconcile.MarkedBy(t.Error, a.Remedy) {
-		return "the task is completed by now, which nobody writes of one that is dead"
+		return "the task is completed by now: its work went on after it was failed"
 	}
 	if t.State.Terminal() {
 		return taskKeptAlive(v, t, a)
