@@ -29,10 +29,16 @@ func TestServeOnlyShows(t *testing.T) {
 	a.once(0)
 	dsn := a.role("GRANT USAGE ON SCHEMA sandkeeper TO %s", "GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %s",
 		"ALTER ROLE %s SET default_transaction_read_only = on")
-	a.configure(settings{dsn: dsn, more: quickly})
+	a.configure(settings{dsn: dsn, more: strings.Replace(quickly, "web: {", `web: {health: "127.0.0.1:0", `, 1)})
 	a.cloud.ResetCalls()
 	before := a.everything()
 	d := a.daemon("serve")
+	alive := d.says("health").text("health")
+	for address, want := range map[string]int{alive: 200, strings.TrimSuffix(alive, "healthz"): 404} {
+		if status, body := a.get(http.DefaultClient, address); status != want {
+			t.Errorf("%s answers %d, want %d: %s", address, status, want, body)
+		}
+	}
 	for range 3 {
 		status, page := d.get("/")
 		for _, word := range []string{orphan.ID, stopped.ID, stale, "confirmed"} {

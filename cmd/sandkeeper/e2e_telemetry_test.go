@@ -60,7 +60,7 @@ logs: {receivers: [otlp], exporters: [otlp_http]}}}}`, address, to)
 func TestOnceIsTraced(t *testing.T) {
 	const own = "4bf92f3577b34da6a3ce929d0e0e4736"
 	c := telemetrytest.NewCollector(t)
-	a := newArena(t, settings{tasks: `, columns: {trace: "('00-` + own + `-00f067aa0ba902b7-01')"}`, more: "log: {level: info}",
+	a := newArena(t, settings{tasks: `, columns: {trace: "('00-` + own + `-00f067aa0ba902b7-01')"}`, more: "web: {listen: \"127.0.0.1:0\"}\nlog: {level: info}",
 		probe: `{exec: "true", path: "/", every: 2s, timeout: 1s, budget: 1000/m}`})
 	ws := a.working(3)
 	task, sandbox := a.lost()

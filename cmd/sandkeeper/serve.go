@@ -39,6 +39,7 @@ func runServe(ctx context.Context, o *app.Options) error {
 	defer a.Close()
 	o.SendTelemetry(ctx, a)
 	defer a.Telemetry.Close()
-	a.Log.InfoContext(ctx, "serving", "version", app.Version(), "installation", c.Installation, "page", front.URL())
+	a.Log.InfoContext(ctx, "serving",
+		append(front.Addresses(), "version", app.Version(), "installation", c.Installation)...)
 	return front.Serve(ctx, a, a.Site())
 }

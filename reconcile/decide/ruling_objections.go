@@ -171,12 +171,12 @@ func goesOn(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
-// stands says why the earlier step's write does not stand. A terminal row always lets the
-// sandbox go; a live one only when it carries our own requeue and does not name the
-// sandbox any more.
+// stands says why the earlier step's write does not stand. A terminal row lets the sandbox go,
+// unless it is completed since we failed it; a live one only when it carries our own requeue and
+// does not name the sandbox any more.
 func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.Sandbox) string {
 	//guard:stands-completed harm
-	if t.State == reconcile.TaskCompleted && !reconcile.MarkedBy(t.Error, a.Remedy) {
+	if t.State == reconcile.TaskCompleted && !a.InQuarantine() && !reconcile.MarkedBy(t.Error, a.Remedy) {
 		return "the task is completed by now: its work went on after it was failed"
 	}
 	if t.State.Terminal() {

@@ -52,7 +52,7 @@ func agentsOf(t *testing.T, records Records) (string, *asking) {
 	t.Helper()
 	o, acts := options(), &asking{}
 	o.Ledger, o.Records, o.Acts = fixedOf(web.Reading{Overview: webtest.Healthy()}), records, acts
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "web.listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

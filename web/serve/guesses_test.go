@@ -85,7 +85,7 @@ func TestAPasswordThatWasChanged(t *testing.T) {
 // Refused log-ins are told of, with how many they were, and without what was sent.
 func TestRefusedLogInsAreTold(t *testing.T) {
 	var log bytes.Buffer
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "web.listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,13 +13,13 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// Listen takes an address for the page, so that a process that cannot have it ends before
-// it begins anything. It does not judge the address, [CheckListen] does.
-func Listen(ctx context.Context, address string) (net.Listener, error) {
+// Listen takes the address that a key of the config names, so that a process that cannot have it ends
+// before it begins anything. It does not judge the address, [CheckListen] does.
+func Listen(ctx context.Context, key, address string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen for the page on %s: %w; free the address, or change web.listen", address, err)
+		return nil, fmt.Errorf("listen on %s: %w; free the address, or change %s", address, err, key)
 	}
 	return l, nil
 }

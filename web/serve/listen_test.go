@@ -75,13 +75,13 @@ func TestCheckListen(t *testing.T) {
 }
 
 func TestListen(t *testing.T) {
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "web.listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = Listen(t.Context(), l.Addr().String())
-	if err == nil || !strings.Contains(err.Error(), "listen for the page on "+l.Addr().String()) || !strings.Contains(err.Error(), "change web.listen") {
+	_, err = Listen(t.Context(), "web.listen", l.Addr().String())
+	if err == nil || !strings.Contains(err.Error(), "listen on "+l.Addr().String()) || !strings.Contains(err.Error(), "change web.listen") {
 		t.Errorf("a port in use: %v, want what it was and what to do", err)
 	}
 }

@@ -63,7 +63,7 @@ type running struct {
 
 func serve(t *testing.T, h http.Handler, config string) *running {
 	t.Helper()
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "web.listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			l, err := Listen(t.Context(), c.address)
+			l, err := Listen(t.Context(), "web.listen", c.address)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -219,7 +219,7 @@ func TestServeRefuses(t *testing.T) {
 
 func TestListenerThatBreaks(t *testing.T) {
 	r := serve(t, shown(web.Reading{}), "")
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "web.listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

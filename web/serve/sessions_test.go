@@ -78,7 +78,7 @@ func actingOn(t *testing.T, world reconcile.Overview) (file string, acts *asking
 	acts = &asking{}
 	o := options()
 	o.Ledger, o.Records, o.Acts = fixedOf(web.Reading{Overview: world}), recorded{}, acts
-	l, err := Listen(t.Context(), "127.0.0.1:0")
+	l, err := Listen(t.Context(), "web.listen", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

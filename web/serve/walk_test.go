@@ -178,7 +178,7 @@ func walked(t *testing.T, s *site, table []route) (map[string]*running, *http.Cl
 	for name, config := range map[string]string{
 		"open": "", "tls": configFile(t, tls), "users": configFile(t, twoUsers), "users, tls": configFile(t, twoUsers+tls),
 	} {
-		l, err := Listen(t.Context(), "127.0.0.1:0")
+		l, err := Listen(t.Context(), "web.listen", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -72,9 +72,9 @@ func (d *Daemon) Close() { d.current.Load().Close() }
 
 // Run works until ctx ends, and then until what was begun is finished.
 func (d *Daemon) Run(ctx context.Context, front *Front) error {
-	d.Log.InfoContext(ctx, "running", "version", Version(), "installation", d.Config.Installation,
-		"page", front.URL(), "quick", d.Config.Schedule.Quick.Text, "full", d.Config.Schedule.Full.Text,
-		"mode", d.Config.Mode)
+	d.Log.InfoContext(ctx, "running", append(front.Addresses(), "version", Version(), "installation",
+		d.Config.Installation, "quick", d.Config.Schedule.Quick.Text, "full", d.Config.Schedule.Full.Text,
+		"mode", d.Config.Mode)...)
 	d.measure(func() *App { return d.current.Load().App })
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return d.queue.Run(ctx) })

@@ -159,6 +159,8 @@ func fixedKey(a, b *config.Config) string {
 		return "database"
 	case a.Web.Listen != b.Web.Listen:
 		return "web.listen"
+	case a.Web.Health != b.Web.Health:
+		return "web.health"
 	case !slices.Equal(a.Web.Hosts, b.Web.Hosts):
 		return "web.hosts"
 	case a.Web.ConfigFile != b.Web.ConfigFile:

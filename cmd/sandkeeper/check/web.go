@@ -30,7 +30,7 @@ func checkWeb(ctx context.Context, a *app.App) []reconcile.CheckResult {
 
 // checkPort tells who has the port of the page already. It takes the port for a moment, unless somebody has it.
 func checkPort(ctx context.Context, web config.WebConfig) []reconcile.CheckResult {
-	l, err := serve.Listen(ctx, web.Listen)
+	l, err := serve.Listen(ctx, "web.listen", web.Listen)
 	if err == nil {
 		_ = l.Close()
 		return nil

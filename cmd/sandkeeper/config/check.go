@@ -64,12 +64,22 @@ const hostLabel = `[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?`
 
 var hostName = regexp.MustCompile(`^` + hostLabel + `(?:\.` + hostLabel + `)*\.?$`)
 
+// isAddress reports whether somebody can listen there.
+func isAddress(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	_, bad := strconv.ParseUint(port, 10, 16)
+	return err == nil && bad == nil
+}
+
 func (c *Config) checkWeb(r *report) {
-	host, port, err := net.SplitHostPort(c.Web.Listen)
-	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n > 65535 {
+	if c.Web.Health != "" && !isAddress(c.Web.Health) {
+		r.fail("web.health", r.quote("web.health")+" is not an address", "write it like :8081")
+	}
+	if !isAddress(c.Web.Listen) {
 		r.fail("web.listen", r.quote("web.listen")+" is not an address", "write it like 127.0.0.1:8080 or :8080")
 		return
 	}
+	host, _, _ := net.SplitHostPort(c.Web.Listen)
 	if !text.Loopback(host) && c.Web.ConfigFile == "" {
 		r.warn("web.listen", "run and serve refuse to show the page to others without asking who they are",
 			"name users in web.config_file, or listen on 127.0.0.1")

@@ -268,6 +268,8 @@ type CanaryConfig struct {
 type WebConfig struct {
 	// Address to listen on.
 	Listen string `yaml:"listen"`
+	// Address where /healthz and /readyz alone are served, to anybody and without TLS; default: only at listen.
+	Health string `yaml:"health"`
 	// Address by which people reach the page, for links in alerts and notifications.
 	PublicURL string `yaml:"public_url"`
 	// TLS and users, in the format of the Prometheus exporter-toolkit.

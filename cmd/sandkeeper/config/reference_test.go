@@ -230,7 +230,7 @@ var referenceExamples = map[string]string{
 	"providers[].owns.except.name_prefix": "builder-", "providers[].owns.except.templates": "[gateway]", "providers[].link.task_label": "task_id",
 	"providers[].link.tenant_label": "org", "providers[].link.key_file": "label.key", "providers[].link.sandbox": "id",
 	"providers[].probe.exec": `"true"`, "providers[].probe.path": "/", "providers[].probe.worker": "pgrep -f worker.py",
-	"web.listen": "127.0.0.1:8080", "web.config_file": "web.yml", "web.hosts": "[sandkeeper.example.com]", "web.operators": "[ana]",
+	"web.listen": "127.0.0.1:8080", "web.health": ":8081", "web.config_file": "web.yml", "web.hosts": "[sandkeeper.example.com]", "web.operators": "[ana]",
 	"web.trusted_proxies": "[10.0.0.0/8]", "alerts.notify": "[https://hooks.example.com/x]", "schedule": `{full: "@every 2m"}`,
 	"tasks.fail.call": "{url: \"https://…/{id}/cancel\", token_file: platform.token}", "tasks.fail.call.url": "https://api.example.com/tasks/{id}/cancel",
 	"tasks.fail.call.token": "${PLATFORM_TOKEN}", "tasks.fail.call.token_file": "platform.token", "tasks.fail.call.header": "X-Api-Key",
