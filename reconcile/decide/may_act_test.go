@@ -12,6 +12,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
+	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
 // The actions of TestMayAct, in the order of its columns.
@@ -271,5 +272,52 @@ func TestCompletedAfterItWasFailed(t *testing.T) {
 				t.Errorf("%+v, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestADeletionOfOthersIsTheirs: a sandbox that is on its way out before anybody of ours asked was ended by somebody else,
+// and may be ours where an attempt was begun of which nobody knows what came of it.
+func TestADeletionOfOthersIsTheirs(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, &reconcile.Policy{})
+	for name, c := range map[string]struct {
+		attempts int
+		asked    time.Time
+		want     string
+	}{
+		"the first attempt":      {1, time.Time{}, reconcile.AdoptedDetail},
+		"an attempt that died":   {2, time.Time{}, reconcile.UnsureDetail},
+		"it was asked for by us": {2, now.Add(-time.Minute), "is being deleted already"},
+	} {
+		a := reconcile.Action{ID: "a-1", Step: reconcile.StepTerminate, Rule: "orphan", Provider: "lab", Sandbox: "s1",
+			Attempts: c.attempts, FirstActed: c.asked, PlannedAt: now}
+		sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, State: reconcile.SandboxDeleting, Owned: true, AsOf: now}
+		got := MayAct(v, &a, &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: sb}})
+		if got.Outcome != reconcile.OutcomeAccepted || got.Why != c.want {
+			t.Errorf("%s: %+v, want it accepted: %q", name, got, c.want)
+		}
+	}
+}
+
+// TestWhatIsNotDueIsNotActedOn: a finding that is there again, and has not lasted, is no ground for what was planned.
+func TestWhatIsNotDueIsNotActedOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		world string
+		due   bool
+	}{
+		"seen twice, long enough ago": {"finding orphan sandbox:daytona/s1 first=1m last=1m sighted=1m sightings=1; ", true},
+		"it began anew":               {"", false},
+	} {
+		j, _ := PlanWorld(worldtest.NewWorld(t, worldtest.Anchor, c.world+"box daytona/s1 running"))
+		for i := range j.Decisions {
+			if j.Decisions[i].Subject.ID != "sandbox:daytona/s1" {
+				continue
+			}
+			o := Recheck{View: j.View, Subject: j.Decisions[i].Subject}
+			o.Judge(&reconcile.Action{Rule: "orphan", Step: reconcile.StepTerminate})
+			if (o.Finding != nil) != c.due || !c.due && o.Kept != "not due any more" {
+				t.Errorf("%s: a ground: %t, kept because %q; want one: %t", name, o.Finding != nil, o.Kept, c.due)
+			}
+		}
 	}
 }
