@@ -186,6 +186,10 @@ func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 		if v.MayGoOn(&b) {
 			return "", false
 		}
+		//guard:stale-ended-by-us harm
+		if v.Ending[b.Ref] || b.Lost() && b.Seen.GoneByUs {
+			return "", false // it was of the attempt that we ended: of this one nobody has seen a sandbox yet
+		}
 		if !b.Known || v.Past(s, &b) || !b.Lost() && b.State != reconcile.SandboxFailed {
 			return "", false
 		}
