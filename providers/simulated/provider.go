@@ -156,7 +156,7 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
 	now, err := p.Get(ctx, expected.ID)
 	switch {
-	case errors.Is(err, reconcile.ErrNotFound):
+	case errors.Is(err, reconcile.ErrNotFound), err == nil && now.State == reconcile.SandboxEnded:
 		return reconcile.TerminateGone, nil
 	case err != nil:
 		return "", err
