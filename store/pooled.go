@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -20,10 +19,8 @@ func (o OpenOptions) look(ctx context.Context, config *pgxpool.Config) error {
 	c, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && refusesParameters(said) {
-		ours := slices.Collect(maps.Keys(o.session()))
-		maps.DeleteFunc(config.ConnConfig.RuntimeParams, func(name, value string) bool {
-			return slices.Contains(ours, name) && o.session()[name] == value
-		})
+		ours := o.session()
+		maps.DeleteFunc(config.ConnConfig.RuntimeParams, func(name, value string) bool { return ours[name] == value })
 		c, err = pgx.ConnectConfig(ctx, config.ConnConfig)
 	}
 	if err != nil {
