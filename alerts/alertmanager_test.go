@@ -79,6 +79,28 @@ func TestEachCauseKeepsBackWhatItExplains(t *testing.T) {
 	}
 }
 
+// TestCausesOutliveWhatTheyExplain: when all is repaired, what a cause kept back is over before the cause is told as
+// over; else it would be sent in between. Without the metrics or the ledger nothing else fires, so that nothing is.
+func TestCausesOutliveWhatTheyExplain(t *testing.T) {
+	stays := map[string]time.Duration{}
+	var names []string
+	for _, r := range allRules(t, Rules(Site{})) {
+		if r.Alert != "" {
+			names = append(names, r.Alert)
+			stays[r.Alert], _ = time.ParseDuration(r.KeepFiringFor) // "" is none
+		}
+	}
+	for _, pair := range inhibitions(t, names) {
+		if pair.cause == "SandkeeperAbsent" || pair.cause == "SandkeeperLedgerDown" {
+			continue
+		}
+		if stays[pair.cause] < stays[pair.kept]+2*time.Minute {
+			t.Errorf("%s stays for %s and keeps back %s, which stays for %s: wants 2m more",
+				pair.cause, stays[pair.cause], pair.kept, stays[pair.kept])
+		}
+	}
+}
+
 // An inhibition is an alert that another one keeps back, both of this rule.
 type inhibition struct{ cause, kept, rule string }
 

@@ -63,6 +63,7 @@ func TestLabelsAreFew(t *testing.T) {
 // A rule is one of rules.yaml.
 type rule struct {
 	Record, Alert, Expr, For string
+	KeepFiringFor            string `yaml:"keep_firing_for"`
 	Labels, Annotations      map[string]string
 }
 
