@@ -65,10 +65,10 @@ func labBox(w *world, name string, labels map[string]string) string {
 	return w.cloud.Put(s).ID
 }
 
-// labCompany are jobs at work, each heard in its own time.
+// labCompany are jobs at work, each begun and heard in its own time.
 func labCompany(w *world) {
 	for n := range 12 {
-		t, box := labJob(w, fmt.Sprint("well-", n), nil)
+		t, box := labJob(w, fmt.Sprint("well-", n), row{"began": 30*time.Minute - time.Duration(n)*time.Second})
 		w.always(func() {
 			w.sql("UPDATE jobs SET beat = clock_timestamp() - make_interval(secs => $2::int) WHERE id = $1", t.id, 3+n)
 		})
