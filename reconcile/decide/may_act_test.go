@@ -299,6 +299,39 @@ func TestADeletionOfOthersIsTheirs(t *testing.T) {
 	}
 }
 
+// TestAHeldVerdictMakesRoom: what is held when it is judged again makes room for another rule, unless the last pass planned
+// it, and would plan it again.
+func TestAHeldVerdictMakesRoom(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	held := reconcile.HeldBy{reconcile.HeldFrozen("tasks")}
+	policy := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{
+		"sandbox-missing": {Mode: reconcile.Enforce, Rollout: 100}, "errored": {Mode: reconcile.Enforce, Rollout: 100}}}
+	for name, c := range map[string]struct {
+		before *reconcile.Finding
+		want   reconcile.Outcome
+	}{
+		"the last pass held it":            {&reconcile.Finding{LastSeen: now, HeldBy: held}, reconcile.OutcomeWithdrawn},
+		"the last pass planned it":         {&reconcile.Finding{LastSeen: now}, reconcile.OutcomePending},
+		"the last pass did not see it":     {&reconcile.Finding{LastSeen: now.Add(-time.Minute)}, reconcile.OutcomeWithdrawn},
+		"it is no finding any more by now": {nil, reconcile.OutcomeWithdrawn},
+	} {
+		memory := reconcile.Memory{Now: now, Findings: map[reconcile.FindingKey]reconcile.Finding{},
+			Sources: map[string]reconcile.SourceSeen{reconcile.SourceTasks: {LastTrusted: now}}}
+		if c.before != nil {
+			memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: "task:t1"}] = *c.before
+		}
+		v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: memory}, policy)
+		a := reconcile.Action{ID: "a-1", Step: reconcile.StepFail, Rule: "sandbox-missing", Subject: "task:t1", Task: "t1",
+			Attempts: 9, PlannedAt: now}
+		got := MayAct(v, &a, &Facts{Now: now, Recheck: &Recheck{View: v,
+			Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1"}, Seen: reconcile.NothingSeen},
+			Finding: &reconcile.Finding{HeldBy: held}, Others: []*reconcile.Finding{{Rule: "errored", Due: true}}}})
+		if got.Outcome != c.want {
+			t.Errorf("%s: %+v, want %s", name, got, c.want)
+		}
+	}
+}
+
 // TestWhatIsNotDueIsNotActedOn: a finding that is there again, and has not lasted, is no ground for what was planned.
 func TestWhatIsNotDueIsNotActedOn(t *testing.T) {
 	for name, c := range map[string]struct {

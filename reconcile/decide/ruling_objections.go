@@ -146,6 +146,19 @@ func unlinked(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
+// heirOfTwo: all that links the sandbox to the task is its name, and another live task had a sandbox of that name.
+func heirOfTwo(v *view.View, a *reconcile.Action, f *Facts) Ruling {
+	if a.Task == "" || !ends(a) || a.Asked() || f.hurries(a) || a.InQuarantine() {
+		return Ruling{}
+	}
+	b := v.Box(&f.Lookup.Sandbox)
+	//guard:end-heir-of-two harm
+	if other := v.SharesName(&b, a.Task); b.Task == "" && other != "" && !namedBy(a.Task, f) {
+		return withdraw("looked again: live task " + text.Clip(other, 60) + " had a sandbox of its name too")
+	}
+	return Ruling{}
+}
+
 // namedBy reports whether the row of the task that a step is about, or any that was read for it, names the sandbox.
 func namedBy(task string, f *Facts) bool {
 	sb, rows := &f.Lookup.Sandbox, f.Users
@@ -335,13 +348,15 @@ func held(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 }
 
 // instead is a rule that finds the subject too and that nothing holds, where the verdict of an action that never had
-// an effect is held, and was so in the last pass: an action that waits would keep that rule from acting for as long.
+// an effect is held, and the last pass would not have planned it: an action that waits would keep that rule from acting
+// for as long.
 func instead(v *view.View, a *reconcile.Action, f *Facts) string {
 	if !judged(a, f) || f.Recheck == nil || f.Reissued || !a.ActedAt.IsZero() || !a.FirstActed.IsZero() {
 		return ""
 	}
-	before := v.S.Memory.Findings[reconcile.FindingKey{Rule: a.Rule, Subject: a.Subject}]
-	if len(before.HeldBy) == 0 || f.Recheck.Finding == nil || len(f.Recheck.Finding.HeldBy) == 0 {
+	before, found := v.S.Memory.Findings[reconcile.FindingKey{Rule: a.Rule, Subject: a.Subject}]
+	planned := found && len(before.HeldBy) == 0 && !before.LastSeen.Before(v.S.Memory.Sources[reconcile.SourceTasks].LastTrusted)
+	if planned || f.Recheck.Finding == nil || len(f.Recheck.Finding.HeldBy) == 0 {
 		return ""
 	}
 	for _, other := range f.Recheck.Others {

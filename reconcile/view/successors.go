@@ -16,6 +16,21 @@ func (v *places) Successor(b *reconcile.SeenSandbox) string {
 	return known[reconcile.Ref{Provider: b.Provider, ID: b.Name}]
 }
 
+// SharesName is another live task whose sandbox had this one's name, where names last; "" for none. Which of the two
+// goes on in it nobody can tell.
+func (v *places) SharesName(b *reconcile.SeenSandbox, task string) (other string) {
+	if !b.StableName {
+		return ""
+	}
+	for ref, seen := range v.S.Memory.Sandboxes.All() {
+		if ref.Provider == b.Provider && seen.Name == b.Name && seen.Task != task && v.S.Memory.Tasks.Of(seen.Task).Live &&
+			(other == "" || seen.Task < other) {
+			other = seen.Task
+		}
+	}
+	return other
+}
+
 // snapshotSuccessors are those of the ledger, and those that direct looks at what rows hold tell of.
 func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
 	out, rows := s.Memory.Successors(), map[string]string{}
