@@ -196,7 +196,7 @@ func TestShrink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Shrink(t, s, "live", time.Minute)
+	got := Shrink(t, s, "live", time.Hour)
 	want := "seed 3\ncalm 15m\ntask t2 running act=20s work=9h\nprocess once every 2m\nlimits per_hour=0\n@2m sandbox t2 die\n"
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
