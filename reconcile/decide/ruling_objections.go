@@ -355,7 +355,8 @@ func instead(v *view.View, a *reconcile.Action, f *Facts) string {
 		return ""
 	}
 	before, found := v.S.Memory.Findings[reconcile.FindingKey{Rule: a.Rule, Subject: a.Subject}]
-	planned := found && len(before.HeldBy) == 0 && !before.LastSeen.Before(v.S.Memory.Sources[reconcile.SourceTasks].LastTrusted)
+	lastRead := v.S.Memory.Sources[reconcile.SourceTasks].LastTrusted
+	planned := found && len(before.HeldBy) == 0 && !before.LastSeen.Before(lastRead)
 	if planned || f.Recheck.Finding == nil || len(f.Recheck.Finding.HeldBy) == 0 {
 		return ""
 	}
