@@ -8,32 +8,31 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// follow notes which findings are over, and whether a call of ours had an effect on what they are about meanwhile.
-func (r *Reader) follow(o *reconcile.Overview) {
-	for i := range o.Resolved {
-		f := &o.Resolved[i]
-		key := overKey{f.Key(), f.ResolvedAt}
-		since, known := r.open[f.Key()]
-		if r.over[key] {
-			continue
-		}
-		r.over[key] = true
-		if !known || !r.touched(f, since) {
-			r.alone[f.Rule]++
+// follow notes which findings a record of a pass says are over, and whether a call of ours had an effect on what they are
+// about while they were open.
+func (r *Reader) follow(rec *reconcile.Record) {
+	for _, key := range rec.Resolved {
+		was, open := r.open[key]
+		if open && r.touched(&was.Finding, was.step) {
+			r.ours[key.Rule] = append(r.ours[key.Rule], key.Subject)
 		} else {
-			r.ours[f.Rule] = append(r.ours[f.Rule], f.Subject)
+			r.alone[key.Rule]++
 		}
-		delete(r.open, f.Key())
+		delete(r.open, key)
 	}
-	for i := range o.Findings {
-		if _, known := r.open[o.Findings[i].Key()]; !known {
-			r.open[o.Findings[i].Key()] = r.recorded
+	for i := range rec.Findings {
+		key := rec.Findings[i].Key()
+		was, open := r.open[key]
+		if !open {
+			was.step = r.step
 		}
+		was.Finding = rec.Findings[i]
+		r.open[key] = was
 	}
 }
 
 // touched reports whether a call of ours had an effect, after a step, on what the finding is about.
-func (r *Reader) touched(f *reconcile.FindingSeen, since int) bool {
+func (r *Reader) touched(f *reconcile.Finding, since int) bool {
 	task, _ := reconcile.OfType(reconcile.SubjectTask, f.Subject)
 	box := reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}
 	if f.Rule == "terminating-stuck" && r.ended[box] {

@@ -37,15 +37,12 @@ type Reader struct {
 
 	step     int
 	effects  []effect
-	asked    int                          // calls of ours that a sandbox go
-	ended    map[reconcile.Ref]bool       // by one that took effect
-	onRecord map[reconcile.Ref]bool       // the ledger has it that we asked for their end
-	open     map[reconcile.FindingKey]int // open findings, by the step at which they were recorded
-	over     map[overKey]bool             // findings that were seen to be over
-	alone    map[string]int               // by rule: findings that were over without an effect of ours
-	ours     map[string][]string          // by rule: what the others were about
-
-	recorded int // the step of the newest record of a pass
+	asked    int                             // calls of ours that a sandbox go
+	ended    map[reconcile.Ref]bool          // by one that took effect
+	onRecord map[reconcile.Ref]bool          // the ledger has it that we asked for their end
+	open     map[reconcile.FindingKey]opened // findings on record
+	alone    map[string]int                  // by rule: findings that were over without an effect of ours
+	ours     map[string][]string             // by rule: what the others were about
 }
 
 // An effect is a call that changed something outside.
@@ -55,16 +52,17 @@ type effect struct {
 	box  reconcile.Ref // that was ended, stopped or brought back
 }
 
-type overKey struct {
-	reconcile.FindingKey
-	at time.Time
+// opened is a finding on record, as the newest record has it.
+type opened struct {
+	reconcile.Finding
+	step int // at which it was recorded first
 }
 
 // New makes a reader of a history that begins.
 func New(l Ledger, t Truth) *Reader {
 	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{},
-		onRecord: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]int{},
-		over: map[overKey]bool{}, alone: map[string]int{}, ours: map[string][]string{}}
+		onRecord: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]opened{},
+		alone: map[string]int{}, ours: map[string][]string{}}
 }
 
 // Step notes what had an effect, and reads what the ledger is told of it.
@@ -72,6 +70,9 @@ func (r *Reader) Step(s *platform.Step) []history.Violation {
 	r.step = s.N
 	if s.Call == "Terminate" {
 		r.asked++
+	}
+	if rec, is := s.Args.(reconcile.Record); is && s.Call == "Record" && s.Effect {
+		r.follow(&rec) // whether or not its process was told
 	}
 	if !s.Effect || s.Err != nil { // of what its process was not told, nobody can say that we did it
 		return nil
@@ -83,8 +84,6 @@ func (r *Reader) Step(s *platform.Step) []history.Violation {
 		r.ended[ref] = r.ended[ref] || s.Call == "Terminate"
 	case "Write", "Restore":
 		r.effects = append(r.effects, effect{step: s.N, task: writtenTask(s)})
-	case "Record":
-		r.recorded = s.N
 	case "Settle":
 		if a, ok := s.Args.(reconcile.Action); ok {
 			ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
@@ -123,7 +122,6 @@ func (r *Reader) Pass(at time.Duration, p *reconcile.Policy, of *run.Result) []h
 	if err != nil {
 		return r.violations(at, err.Error())
 	}
-	r.follow(&o)
 	status := web.StatusOf(&web.Reading{Overview: o}, *p)
 	said = append(said, agrees(&status, &o, p, of), r.confirmed(&o), causes(&o, p), r.unasked(&o))
 	if of.Kind == reconcile.Full {
