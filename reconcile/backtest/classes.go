@@ -103,6 +103,14 @@ func (g *group) of(samples []sample) (own, others []sample) {
 	return own, others
 }
 
+// count is how many of the samples are of the class.
+func (g *group) count(samples []sample) (n int) {
+	for i := range samples {
+		n += count(g.has[samples[i].class])
+	}
+	return n
+}
+
 // matters reports whether what the class measures is of another nature than what the others do.
 func matters(own, others []sample) bool {
 	return sameNature(thinned(valuesOf(own)), thinned(valuesOf(others))) < changeChance

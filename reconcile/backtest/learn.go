@@ -137,7 +137,8 @@ func (g *learning) learn(class string, samples []sample, before reconcile.Learne
 	sorted := slices.Clone(h.values)
 	slices.Sort(sorted)
 	if len(sorted) >= g.proof.Samples {
-		out.Target = suggested(sorted, g.proof.FalsePositives, g.floor)
+		now, whole := survivedOf(samples[h.from:]), survivedOf(samples) // what was before may come back, see [tally.result]
+		out.Target = max(now.suggested(g.proof.FalsePositives, g.floor), whole.suggested(g.proof.FalsePositives, g.floor))
 	}
 	learned := before.Target > 0
 	out.Dead = deadShare(samples, &before)
@@ -232,6 +233,7 @@ func moved(from, to time.Duration) time.Duration {
 
 // A nature is what a history says since it is as it is now.
 type nature struct {
+	from    int      // place of the first sample
 	values  []millis // that tell, in the order of time; none of what sandkeeper ended
 	cut     []millis // in what sandkeeper ended tasks
 	changed string   // why nothing is learned from it now; "" when it is steady
@@ -241,7 +243,7 @@ type nature struct {
 // are older than a week are as those of the last week.
 func natureOf(samples []sample, now time.Time) (h nature) {
 	since := presentOf(samples)
-	samples = samples[since.from:]
+	samples, h.from = samples[since.from:], since.from
 	week := sort.Search(len(samples), func(i int) bool {
 		return int64(samples[i].ended) >= now.Add(-learnWeek).Unix()
 	})

@@ -66,7 +66,7 @@ func Proofs(p *reconcile.Policy, results []Result, now time.Time, took time.Dura
 			Sum: p.ProofSum(r.Rule, reconcile.ProofBacktest), Upper: 1, Line: r.Line}
 		if r.Line != "" { // the history tells of it; what the ledger's verdicts say is no backtest
 			one.Samples, one.FalsePositives, one.Upper = r.Samples, r.FalsePositives, r.Upper
-			one.Lower = Lower(r.FalsePositives, r.Samples)
+			one.Lower = r.lower()
 		} else {
 			one.Line = "not proven on your history: no finished task tells"
 		}

@@ -22,7 +22,7 @@ func (r *Replay) reason(t *tally, of *Result) string {
 	if t.least != nil {
 		than = "their limit"
 	}
-	did := fmt.Sprintf("%d of %d completed tasks %s %s", of.FalsePositives, of.Samples, t.words, than)
+	did := fmt.Sprintf("%d of %s %s %s", of.FalsePositives, of.tasks(), t.words, than)
 	if of.Spared > 0 {
 		did += fmt.Sprintf(", and %d more for whom something spoke that the rule sees", of.Spared)
 	}
@@ -39,6 +39,14 @@ func (r *Replay) reason(t *tally, of *Result) string {
 	return reconcile.Joined("not proven on your history: "+did, bound, wouldDo(of))
 }
 
+// tasks says which tasks the samples are.
+func (r *Result) tasks() string {
+	if r.LivedOn == 0 {
+		return fmt.Sprintf("%d completed tasks", r.Samples)
+	}
+	return fmt.Sprintf("%d tasks that completed or lived on", r.Samples)
+}
+
 // line says in short what the result came to, and what would do.
 func (r *Replay) line(t *tally, of *Result) string {
 	than := text.Duration(of.After)
@@ -46,7 +54,7 @@ func (r *Replay) line(t *tally, of *Result) string {
 		than = "their limit"
 	}
 	rate := float64(of.FalsePositives) / float64(max(of.Samples, 1))
-	did := fmt.Sprintf("%s of %d completed tasks %s %s", percent(rate), of.Samples, t.words, than)
+	did := fmt.Sprintf("%s of %s %s %s", percent(rate), of.tasks(), t.words, than)
 	would := ""
 	if of.Suggested > of.After {
 		would = text.Exact(of.Suggested) + " would do"
