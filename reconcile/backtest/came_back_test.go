@@ -145,3 +145,20 @@ func TestSuggestedIsProven(t *testing.T) {
 		t.Errorf("%s, want %q", short.Reason, want)
 	}
 }
+
+// TestLineSaysBound: a rate that is low enough by itself is not what holds a rule: so few tasks say too little of it.
+func TestLineSaysBound(t *testing.T) {
+	replay := New(policy(), day0, day0.Add(300*time.Hour), "heartbeat-lost")
+	for i := range 250 {
+		silent := 20 * time.Second
+		if i%100 == 7 {
+			silent = 2 * time.Minute
+		}
+		replay.Add((*reconcile.PastTask)(silentOnce(fmt.Sprint(i), day0.Add(time.Duration(i)*time.Hour), silent)))
+	}
+	const want = "not proven on your history: 1.2 % of 250 completed tasks were silent for longer than 1m30s; at most 3.1 % " +
+		"with 95 % confidence; 2m1s would do"
+	if got := resultOf(t, replay, "heartbeat-lost"); got.Line != want {
+		t.Errorf("%q, want %q", got.Line, want)
+	}
+}

@@ -147,6 +147,10 @@ func (g *learning) learn(class string, samples []sample, before reconcile.Learne
 		out.Target, out.Frozen = before.Target, h.changed != ""
 	case out.Target == 0:
 	case !learned:
+		//guard:learn-unused harm
+		if g.never { // that nobody was seen to use them says less than somebody's choice
+			out.Target = max(out.Target, out.After)
+		}
 		out.After, out.From = out.Target, moved(out.After, out.Target)
 	case h.changed != "":
 		out.Frozen = true

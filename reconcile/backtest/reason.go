@@ -26,7 +26,7 @@ func (r *Replay) reason(t *tally, of *Result) string {
 	if of.Spared > 0 {
 		did += fmt.Sprintf(", and %d more for whom something spoke that the rule sees", of.Spared)
 	}
-	bound := fmt.Sprintf("at most %s with %s confidence", percent(of.Upper), percent(Confidence))
+	bound := of.bound()
 	switch {
 	case of.Samples == 0:
 		return "not proven on your history: no finished task tells"
@@ -45,6 +45,11 @@ func (r *Result) tasks() string {
 		return fmt.Sprintf("%d completed tasks", r.Samples)
 	}
 	return fmt.Sprintf("%d tasks that completed or lived on", r.Samples)
+}
+
+// bound is the upper bound in words.
+func (r *Result) bound() string {
+	return fmt.Sprintf("at most %s with %s confidence", percent(r.Upper), percent(Confidence))
 }
 
 // line says in short what the result came to, and what would do.
@@ -67,6 +72,8 @@ func (r *Replay) line(t *tally, of *Result) string {
 	case of.Samples < r.proof.Samples:
 		return reconcile.Joined(fmt.Sprintf("not proven on your history: %d tasks are needed, %d tell", r.proof.Samples,
 			of.Samples), would)
+	case rate <= r.proof.FalsePositives: // too few to say so, or too many hidden
+		return reconcile.Joined("not proven on your history: "+did, of.bound(), would)
 	}
 	return reconcile.Joined("not proven on your history: "+did, would)
 }
