@@ -156,6 +156,10 @@ func (p *Policy) byProofs(c *Controls, now time.Time, rule string, classes []str
 		//guard:proof-class harm
 		case one.Class != ProofAll && one.Lower > p.Proof.FalsePositives:
 			return Standing{Line: one.Line}
+		//guard:proof-used harm
+		case one.Kind == ProofObserved && !Watched(rule) && one.FalsePositives >= FalsePositivesLeast &&
+			one.Lower > p.Proof.FalsePositives: // rows and events do not show who uses what is left
+			return Standing{Line: one.Line}
 		case p.Proof.Shown(one) && (found == nil || one.Class != ProofAll):
 			found = one
 		case one.Class == ProofAll && (one.Kind == ProofBacktest || !told):
