@@ -103,7 +103,7 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*result.Past, 
 		return nil, err
 	}
 	// A history is garbage when it was played, and the program is to stay small.
-	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	defer debug.SetGCPercent(debug.SetGCPercent(30))
 	a := o.With(c)
 	defer a.Close()
 	policy := c.Policy()

@@ -162,3 +162,22 @@ func TestLineSaysBound(t *testing.T) {
 		t.Errorf("%q, want %q", got.Line, want)
 	}
 }
+
+// TestRhythmIsNoChange: kinds of tasks that take turns are of one nature, however many of them there are.
+func TestRhythmIsNoChange(t *testing.T) {
+	for _, turns := range []int{2, 6, 7, 30, 256} {
+		values := make([]millis, 50_000)
+		for i := range values {
+			values[i] = millis(1000 * (10 + i%turns))
+		}
+		if at := changed(values); at != 0 {
+			t.Errorf("%d kinds that take turns: changed at %d of %d", turns, at, len(values))
+		}
+		for i := range values[30_000:] {
+			values[30_000+i] *= 2
+		}
+		if at := changed(values); at != 30_000 {
+			t.Errorf("%d kinds that take turns: changed at %d, want 30000", turns, at)
+		}
+	}
+}

@@ -19,8 +19,8 @@ func frontier(t *tally, samples []sample, of *Result) (out []Point) {
 	lived := survivedOf(samples)
 	var deaths []millis
 	for i := range samples {
-		if samples[i].last > 0 {
-			deaths = append(deaths, samples[i].last)
+		if samples[i].last() > 0 {
+			deaths = append(deaths, samples[i].last())
 		}
 	}
 	slices.Sort(deaths)

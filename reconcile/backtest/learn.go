@@ -77,7 +77,7 @@ func (r *Replay) Learn(
 	for _, l := range before {
 		g.known[l.Class] = l
 	}
-	samples := slices.DeleteFunc(slices.Clone(r.inOrder(g.tally)), func(s sample) bool { return s.own })
+	samples := slices.DeleteFunc(slices.Clone(r.inOrder(g.tally)), func(s sample) bool { return s.is(ownLimit) })
 	all := g.learn(All, samples, g.known[All])
 	return append([]reconcile.Learned{all}, g.classes(r.classes.groups(), samples, &all)...)
 }
@@ -211,8 +211,8 @@ func deadShare(samples []sample, before *reconcile.Learned) float64 {
 	dead, cut, told := 0, 0, 0
 	for i := range samples {
 		s := &samples[i]
-		dead += count(s.outcome == Died && s.last > 0 && !s.wrong)
-		cut += count(s.outcome == Ours && s.cut > 0)
+		dead += count(s.last() > 0 && !s.is(wronged))
+		cut += count(s.cut() > 0)
 		told += count(s.tells() && s.outcome != Ours)
 	}
 	share := float64(dead+cut) / float64(max(dead+cut+told, 1))
@@ -262,8 +262,8 @@ func natureOf(samples []sample, now time.Time) (h nature) {
 	}
 	for i := range samples {
 		switch s := &samples[i]; {
-		case s.outcome == Ours && s.cut > 0:
-			h.cut = append(h.cut, s.cut)
+		case s.cut() > 0:
+			h.cut = append(h.cut, s.cut())
 		case s.tells() && s.outcome != Ours:
 			h.values = append(h.values, s.longest)
 		}

@@ -42,7 +42,7 @@ func TestLearn(t *testing.T) {
 	ours := func(samples []sample, every int, cut time.Duration) []sample {
 		for i := range samples {
 			if i%every == 0 {
-				samples[i].outcome, samples[i].cut, samples[i].longest = Ours, millisOf(cut), 0
+				samples[i].outcome, samples[i].end, samples[i].longest = Ours, millisOf(cut), 0
 			}
 		}
 		return samples
@@ -288,10 +288,10 @@ func (w *autoWorld) task(r *rand.Rand, of law, truth *autoTruth, ended time.Time
 	case stopped:
 		s.outcome = Stopped
 	case limit > 0 && (dead || silent > limit):
-		s.outcome, s.cut = Ours, millisOf(limit)
+		s.outcome, s.end = Ours, millisOf(limit)
 		truth.wrong += count(!dead)
 	case dead:
-		s.outcome, s.last = Died, millisOf(15*time.Minute)
+		s.outcome, s.end = Died, millisOf(15*time.Minute)
 	default:
 		s.longest = millisOf(silent)
 	}
@@ -302,7 +302,7 @@ func (w *autoWorld) task(r *rand.Rand, of law, truth *autoTruth, ended time.Time
 func (g *learning) proves(past []sample, after time.Duration) bool {
 	samples := slices.Clone(past)
 	for i := range samples {
-		samples[i].wrong = samples[i].outcome == Completed && samples[i].longest.duration() > after
+		samples[i].mark(wronged, samples[i].outcome == Completed && samples[i].longest.duration() > after)
 	}
 	all, _ := g.result(samples, presentOf(samples), g.proof, All, after)
 	return all.Proven

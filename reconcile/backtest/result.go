@@ -95,7 +95,7 @@ func (r *Replay) inOrder(t *tally) []sample {
 }
 
 // tells reports whether the sample counts: the task completed, or lived on after the rule would have acted.
-func (s *sample) tells() bool { return s.outcome == Completed || s.wrong }
+func (s *sample) tells() bool { return s.outcome == Completed || s.is(wronged) }
 
 // result is what samples in the order of time say of the rule. What was before the history changed its nature does not
 // speak for the rule; it may speak against it, for what changed can come back: a batch each week, the end of a month.
@@ -133,12 +133,12 @@ func (t *tally) resultOf(samples []sample, hidden int, proof Proof, class string
 			out.Samples++
 			out.LivedOn += count(s.outcome != Completed)
 			values = append(values, s.longest)
-			out.Spared += count(s.spared)
+			out.Spared += count(s.is(spared))
 		}
-		if s.wrong {
+		if s.is(wronged) {
 			out.FalsePositives++
 		}
-		if s.last > 0 {
+		if s.last() > 0 {
 			out.Dead++
 			out.Hours += s.late.duration().Hours()
 			delays = append(delays, s.late)
@@ -173,34 +173,39 @@ func count(is bool) int {
 // deadHours is how much work of the dead a threshold lets pass before they are found.
 func deadHours(samples []sample, after time.Duration) (hours float64) {
 	for i := range samples {
-		hours += min(samples[i].last.duration(), after).Hours()
+		hours += min(samples[i].last().duration(), after).Hours()
 	}
 	return hours
 }
 
+// crowdLimit is the silence of a worker from which on what all others did is asked.
+func (t *tally) crowdLimit() time.Duration {
+	rule := "heartbeat-lost"
+	if t.kind == active {
+		rule = t.rule
+	}
+	return max(t.asIs.Rules[rule].After, time.Second)
+}
+
 // hearOthers takes back what was all workers' silence and not this one's: it asks the rule again, beside the others.
 func (t *tally) hearOthers(f *fleet) {
-	if t.kind == 0 {
+	if len(t.doubts) == 0 {
 		return
 	}
-	limit := t.asIs.Rules["heartbeat-lost"].After
-	if t.kind == active {
-		limit = t.asIs.Rules[t.rule].After
-	}
-	g := f.guide(t.kind, max(limit, time.Second))
-	for i := range t.samples {
-		s := &t.samples[i]
-		from := time.Unix(int64(s.from), 0)
+	g := f.guide(t.kind, t.crowdLimit())
+	for _, d := range t.doubts {
+		s := &t.samples[d.sample]
+		from := time.Unix(int64(d.from), 0)
 		to := from.Add(s.longest.duration())
-		short := s.longest == 0 || s.longest.duration() < limit/2
-		if short || !g.doubtful(from, to) || t.foundBeside(g, span{from, to, true}) {
+		if !g.doubtful(from, to) || t.foundBeside(g, span{from, to, true}) {
 			continue
 		}
-		s.longest, s.second = s.second, 0
-		still := s.wrong && s.longest.duration() > t.after[s.class]
-		s.spared = s.spared || s.wrong && !still
-		s.wrong = still
+		s.longest = d.second
+		still := s.is(wronged) && s.longest.duration() > t.after[s.class]
+		s.mark(spared, s.is(spared) || s.is(wronged) && !still)
+		s.mark(wronged, still)
 	}
+	t.doubts = nil
 }
 
 // foundBeside reports whether the rule would have acted in the span beside the others.
