@@ -93,6 +93,8 @@ func (c *classes) groups() (out []group) {
 
 // of are the samples of a class, and the others.
 func (g *group) of(samples []sample) (own, others []sample) {
+	n := g.count(samples)
+	own, others = make([]sample, 0, n), make([]sample, 0, len(samples)-n)
 	for i := range samples {
 		if g.has[samples[i].class] {
 			own = append(own, samples[i])
