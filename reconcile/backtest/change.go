@@ -29,8 +29,8 @@ func changed(values []millis) int {
 	return place
 }
 
-// thinned is about so many of the values as are compared, in order of size: one of each few, at a place that no rhythm of
-// the tasks is in step with.
+// thinned is about so many of the values as are compared, in order of size: one of each few, at places that no rhythm
+// of the tasks is in step with.
 func thinned(values []millis) []millis {
 	step := max(1, len(values)/changeMost)
 	out := make([]millis, 0, len(values)/step+1)
