@@ -117,6 +117,23 @@ func (a *arena) holdsUnproven(r result.Pass, line string) {
 	a.Errorf("no step is held by %q: %+v", line, r.Steps)
 }
 
+// TestProofIsHeldAgain: what was proven and became untrue is held the day after, and not a month later.
+func TestProofIsHeldAgain(t *testing.T) {
+	a, stale := gated(t, steadyPast)
+	a.once(0)
+	a.becomes(stale, "failed")
+	// Since then each task waits for 5 minutes for its start.
+	a.sql(strings.NewReplacer("past-", "later-", "'box-'", "'later-'", "(1, 420)", "(1, 40)", "interval '20 days'", "interval '21 hours'",
+		"n % 20 = 7 AND n <= 400", "true").Replace(omoiosPast))
+	late := a.task(row{status: "assigned", key: "omoios-late", created: 5 * time.Hour, updated: 4 * time.Minute})
+	a.sql(`UPDATE sandkeeper.proof_curves SET made_at = made_at - interval '1 day'`)
+	r := a.once(0)
+	a.becomes(late, "assigned")
+	if len(r.Proofs) == 0 || r.Proofs[0].Rule != "assigned-stale" || r.Proofs[0].ProvenBy != "nothing" {
+		t.Errorf("%+v", r.Proofs)
+	}
+}
+
 // TestDaemonProves: the daemon holds the rules against the history by itself, and acts within its passes.
 func TestDaemonProves(t *testing.T) {
 	a, stale := gated(t, steadyPast)
