@@ -31,7 +31,9 @@ func Due(p *reconcile.Policy, c *reconcile.Controls, now time.Time) (rules []str
 
 // Recheck are the curves of the last backtests of the rules whose proof holds, and that were held against the history a
 // day ago or earlier: what was proven may have become untrue since.
-func Recheck(p *reconcile.Policy, c *reconcile.Controls, curves []reconcile.Curve, now time.Time) (old []reconcile.Curve) {
+func Recheck(
+	p *reconcile.Policy, c *reconcile.Controls, curves []reconcile.Curve, now time.Time,
+) (old []reconcile.Curve) {
 	dues := Due(p, c, now)
 	for i := range curves {
 		rule := curves[i].Rule
@@ -49,8 +51,8 @@ func Recheck(p *reconcile.Policy, c *reconcile.Controls, curves []reconcile.Curv
 	return old
 }
 
-// Rechecked are those of the proofs that take the place of one that holds. Where few tasks tell since the history changed,
-// and nothing clearly against the rule, its proof stays.
+// Rechecked are those of the proofs that take the place of one that holds. Where few tasks tell since the history
+// changed, and nothing clearly against the rule, its proof stays.
 func Rechecked(p *reconcile.Policy, proofs []reconcile.Proof) []reconcile.Proof {
 	tells := map[string]bool{}
 	for i := range proofs {
