@@ -60,6 +60,7 @@ const (
 const (
 	idleBelow = 1.0
 	busyAbove = 95.0
+	usedAbove = 10.0 // more than what waits needs
 	fullAbove = 90.0 // of memory
 )
 
@@ -75,6 +76,9 @@ func LoadOf(cpu *float64) Load {
 	}
 	return loadNormal
 }
+
+// Computes reports whether the processor was used, and not by what only waits.
+func (v *Measurements) Computes() bool { return v.CPU != nil && *v.CPU > usedAbove }
 
 // A QueueState is what the executions of a sandbox look like.
 type QueueState int

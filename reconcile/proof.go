@@ -48,6 +48,9 @@ const (
 // proofVersion changes when a rule comes to find other things: old proofs are none then.
 const proofVersion = 1
 
+// historyVersion changes when a history comes to show other things: it is asked again then.
+const historyVersion = 2
+
 // A Proof is what was seen of how often a rule is wrong here, of all that it judges or of a class.
 type Proof struct {
 	Rule, Class    string
@@ -102,7 +105,9 @@ func (p *Policy) ProofSum(rule string, kind ProofKind) string {
 	r.Mode, r.Named, r.Rollout, r.Remedy, r.MakeRoom = "", false, 0, "", false
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d\x00%s\x00%s\x00%+v", proofVersion, rule, p.Proof.Mapping, r)
-	if kind != ProofBacktest {
+	if kind == ProofBacktest {
+		fmt.Fprintf(h, "\x00%d", historyVersion)
+	} else {
 		fmt.Fprintf(h, "\x00%s", p.Proof.Owners)
 	}
 	return strconv.FormatUint(h.Sum64(), 36)
@@ -150,6 +155,10 @@ func (p *Policy) byProofs(c *Controls, now time.Time, rule string, classes []str
 		switch {
 		//guard:proof-class harm
 		case one.Class != ProofAll && one.Lower > p.Proof.FalsePositives:
+			return Standing{Line: one.Line}
+		//guard:proof-used harm
+		case one.Kind == ProofObserved && !Watched(rule) && one.FalsePositives >= FalsePositivesLeast &&
+			one.Lower > p.Proof.FalsePositives: // rows and events do not show who uses what is left
 			return Standing{Line: one.Line}
 		case p.Proof.Shown(one) && (found == nil || one.Class != ProofAll):
 			found = one

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -21,6 +22,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/tasks"
 )
+
+// pastMemory is how much memory a history may take before less speed is taken instead.
+const pastMemory = 192 << 20
 
 // pastFlags are what backtest and tune are asked for.
 type pastFlags struct {
@@ -102,8 +106,9 @@ func readPast(ctx context.Context, o *app.Options, f *pastFlags) (*result.Past, 
 	if err != nil {
 		return nil, err
 	}
-	// A history is garbage when it was played, and the program is to stay small.
-	defer debug.SetGCPercent(debug.SetGCPercent(50))
+	if os.Getenv("GOMEMLIMIT") == "" {
+		defer debug.SetMemoryLimit(debug.SetMemoryLimit(pastMemory))
+	}
 	a := o.With(c)
 	defer a.Close()
 	policy := c.Policy()

@@ -136,8 +136,9 @@ func (a *arena) backtestWordsAndPicture() {
 			a.Errorf("a longer threshold must find fewer and later: %+v", tuned.Rules[0].Frontier)
 		}
 	}
-	if text := a.must("tune"); !strings.Contains(text, "keeps the bound") || !strings.Contains(text, "set now") {
-		a.Errorf("tune:\n%s", text)
+	if text := a.must("tune"); !strings.Contains(text, "keeps the bound") || !strings.Contains(text, "set now") ||
+		strings.Contains(text, "$") || tuned.Rules[0].Frontier[0].Cost != nil {
+		a.Errorf("tune, where no provider has a price:\n%s", text)
 	}
 	a.refuses(`--rule hartbeat-lost: did you mean "heartbeat-lost"?`, "backtest", "--rule", "hartbeat-lost")
 	a.refuses("--share 0: it is a percentage, from 1 to 100", "backtest", "--share", "0")

@@ -39,10 +39,14 @@ func TestProofBeforeActing(t *testing.T) {
 			r := a.once(0)
 			if c.line == "" {
 				a.becomes(stale, "failed")
+				a.tellsProofs()
 				return
 			}
 			a.becomes(stale, "assigned")
 			a.holdsUnproven(r, c.line)
+			if out := a.must("plan"); !strings.Contains(out, "not proven, so held: assigned-stale, ") {
+				t.Errorf("plan does not say what is held for want of a proof:\n%s", out)
+			}
 			for verb, want := range map[string]string{"plan": c.line, "report": "assigned-stale: held: not proven on your history: "} {
 				if out := a.must(verb); !strings.Contains(out, want) {
 					t.Errorf("%s does not say %q:\n%s", verb, want, out)
@@ -69,6 +73,30 @@ func TestProofBeforeActing(t *testing.T) {
 	}
 }
 
+// tellsProofs wants plan and report to say by what rules act, with a proof and where the config asks for none.
+func (a *arena) tellsProofs() {
+	a.Helper()
+	const stale = "assigned-stale: proven on your history: 0 of 300 completed tasks took longer to start than 3m"
+	a.says("plan", "proven by backtest: assigned-stale, ", "not proven, so held: sandbox-missing, ")
+	a.says("report", "held against the finished tasks of the last 30 days\n  "+stale)
+	a.sql("DELETE FROM sandkeeper.proofs")
+	a.says("report", "held until `run` or `once` has made its proof: not proven on your history: it was not held against it yet")
+	a.configure(settings{proof: "off", limits: "{}", more: quickly})
+	a.says("plan", "unproven, for the config says proof: off: assigned-stale, ")
+	a.says("report", "; all act unproven, for the config says proof: off", "  "+stale)
+}
+
+// says wants a verb to print each of these.
+func (a *arena) says(verb string, wants ...string) {
+	a.Helper()
+	out := a.must(verb)
+	for _, want := range wants {
+		if !strings.Contains(out, want) {
+			a.Errorf("%s does not say %q:\n%s", verb, want, out)
+		}
+	}
+}
+
 func (a *arena) becomes(task, want string) {
 	a.Helper()
 	if status, why := a.state(task); status != want {
@@ -87,6 +115,23 @@ func (a *arena) holdsUnproven(r result.Pass, line string) {
 		}
 	}
 	a.Errorf("no step is held by %q: %+v", line, r.Steps)
+}
+
+// TestProofIsHeldAgain: what was proven and became untrue is held the day after, and not a month later.
+func TestProofIsHeldAgain(t *testing.T) {
+	a, stale := gated(t, steadyPast)
+	a.once(0)
+	a.becomes(stale, "failed")
+	// Since then each task waits for 5 minutes for its start.
+	a.sql(strings.NewReplacer("past-", "later-", "'box-'", "'later-'", "(1, 420)", "(1, 40)", "interval '20 days'", "interval '21 hours'",
+		"n % 20 = 7 AND n <= 400", "true").Replace(omoiosPast))
+	late := a.task(row{status: "assigned", key: "omoios-late", created: 5 * time.Hour, updated: 4 * time.Minute})
+	a.sql(`UPDATE sandkeeper.proof_curves SET made_at = made_at - interval '1 day'`)
+	r := a.once(0)
+	a.becomes(late, "assigned")
+	if len(r.Proofs) == 0 || r.Proofs[0].Rule != "assigned-stale" || r.Proofs[0].ProvenBy != "nothing" {
+		t.Errorf("%+v", r.Proofs)
+	}
 }
 
 // TestDaemonProves: the daemon holds the rules against the history by itself, and acts within its passes.

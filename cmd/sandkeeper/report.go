@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,9 +112,12 @@ func addProofs(ctx context.Context, a *app.App, r *result.Rules, seen []reconcil
 		if s, is := now[line.Rule]; is {
 			line.ProvenBy = reconcile.FirstOf(string(s.Kind), "nothing")
 		}
+		if policy.Proof.Off() && slices.Contains(rules, line.Rule) {
+			line.ProvenBy = string(reconcile.ProofOff)
+		}
 		switch proof, asked := found[line.Rule]; {
 		case asked:
-			line.Proof = reconcile.Joined(proof.Reason, now.Aside(line.Rule))
+			line.Proof = reconcile.Joined(proof.Reason, now.Aside(line.Rule, proof.Proven))
 			if s, is := now[line.Rule]; is && proof.Line == "" { // the history tells nothing of it
 				line.Proof = s.Line
 			}

@@ -93,6 +93,8 @@ func (c *classes) groups() (out []group) {
 
 // of are the samples of a class, and the others.
 func (g *group) of(samples []sample) (own, others []sample) {
+	n := g.count(samples)
+	own, others = make([]sample, 0, n), make([]sample, 0, len(samples)-n)
 	for i := range samples {
 		if g.has[samples[i].class] {
 			own = append(own, samples[i])
@@ -101,6 +103,14 @@ func (g *group) of(samples []sample) (own, others []sample) {
 		}
 	}
 	return own, others
+}
+
+// count is how many of the samples are of the class.
+func (g *group) count(samples []sample) (n int) {
+	for i := range samples {
+		n += count(g.has[samples[i].class])
+	}
+	return n
 }
 
 // matters reports whether what the class measures is of another nature than what the others do.

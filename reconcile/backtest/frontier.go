@@ -3,7 +3,6 @@ package backtest
 import (
 	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -17,24 +16,18 @@ const points = 24
 
 // frontier is the trade of a rule: false positives against dead work, by threshold.
 func frontier(t *tally, samples []sample, of *Result) (out []Point) {
-	var values, deaths []millis
+	lived := survivedOf(samples)
+	var deaths []millis
 	for i := range samples {
-		if samples[i].tells() {
-			values = append(values, samples[i].longest)
-		}
-		if samples[i].last > 0 {
-			deaths = append(deaths, samples[i].last)
+		if samples[i].last() > 0 {
+			deaths = append(deaths, samples[i].last())
 		}
 	}
-	slices.Sort(values)
 	slices.Sort(deaths)
 	for _, after := range thresholds(t, of) {
-		wrong := len(values) - sort.Search(len(values), func(i int) bool { return values[i].duration() > after })
-		p := Point{After: after, FalsePositives: wrong, Upper: Upper(wrong, len(values)),
+		wrong, of := lived.beyond(after)
+		p := Point{After: after, FalsePositives: wrong, Upper: Upper(wrong, of), Rate: float64(wrong) / float64(max(of, 1)),
 			DeadHours: deadHours(samples, after), Delay: min(after, quantile(deaths, .5))}
-		if len(values) > 0 {
-			p.Rate = float64(wrong) / float64(len(values))
-		}
 		out = append(out, p)
 	}
 	return out

@@ -77,7 +77,7 @@ func (r *Replay) Learn(
 	for _, l := range before {
 		g.known[l.Class] = l
 	}
-	samples := slices.DeleteFunc(slices.Clone(r.inOrder(g.tally)), func(s sample) bool { return s.own })
+	samples := slices.DeleteFunc(slices.Clone(r.inOrder(g.tally)), func(s sample) bool { return s.is(ownLimit) })
 	all := g.learn(All, samples, g.known[All])
 	return append([]reconcile.Learned{all}, g.classes(r.classes.groups(), samples, &all)...)
 }
@@ -137,7 +137,8 @@ func (g *learning) learn(class string, samples []sample, before reconcile.Learne
 	sorted := slices.Clone(h.values)
 	slices.Sort(sorted)
 	if len(sorted) >= g.proof.Samples {
-		out.Target = suggested(sorted, g.proof.FalsePositives, g.floor)
+		now, whole := survivedOf(samples[h.from:]), survivedOf(samples) // what was before may come back, see [tally.result]
+		out.Target = max(now.suggested(g.proof.FalsePositives, g.floor), whole.suggested(g.proof.FalsePositives, g.floor))
 	}
 	learned := before.Target > 0
 	out.Dead = deadShare(samples, &before)
@@ -146,6 +147,10 @@ func (g *learning) learn(class string, samples []sample, before reconcile.Learne
 		out.Target, out.Frozen = before.Target, h.changed != ""
 	case out.Target == 0:
 	case !learned:
+		//guard:learn-unused harm
+		if g.never { // that nobody was seen to use them says less than somebody's choice
+			out.Target = max(out.Target, out.After)
+		}
 		out.After, out.From = out.Target, moved(out.After, out.Target)
 	case h.changed != "":
 		out.Frozen = true
@@ -206,8 +211,8 @@ func deadShare(samples []sample, before *reconcile.Learned) float64 {
 	dead, cut, told := 0, 0, 0
 	for i := range samples {
 		s := &samples[i]
-		dead += count(s.outcome == Died && s.last > 0 && !s.wrong)
-		cut += count(s.outcome == Ours && s.cut > 0)
+		dead += count(s.last() > 0 && !s.is(wronged))
+		cut += count(s.cut() > 0)
 		told += count(s.tells() && s.outcome != Ours)
 	}
 	share := float64(dead+cut) / float64(max(dead+cut+told, 1))
@@ -232,6 +237,7 @@ func moved(from, to time.Duration) time.Duration {
 
 // A nature is what a history says since it is as it is now.
 type nature struct {
+	from    int      // place of the first sample
 	values  []millis // that tell, in the order of time; none of what sandkeeper ended
 	cut     []millis // in what sandkeeper ended tasks
 	changed string   // why nothing is learned from it now; "" when it is steady
@@ -241,7 +247,7 @@ type nature struct {
 // are older than a week are as those of the last week.
 func natureOf(samples []sample, now time.Time) (h nature) {
 	since := presentOf(samples)
-	samples = samples[since.from:]
+	samples, h.from = samples[since.from:], since.from
 	week := sort.Search(len(samples), func(i int) bool {
 		return int64(samples[i].ended) >= now.Add(-learnWeek).Unix()
 	})
@@ -256,8 +262,8 @@ func natureOf(samples []sample, now time.Time) (h nature) {
 	}
 	for i := range samples {
 		switch s := &samples[i]; {
-		case s.outcome == Ours && s.cut > 0:
-			h.cut = append(h.cut, s.cut)
+		case s.cut() > 0:
+			h.cut = append(h.cut, s.cut())
 		case s.tells() && s.outcome != Ours:
 			h.values = append(h.values, s.longest)
 		}

@@ -47,7 +47,7 @@ func presentOf(samples []sample) present {
 // seen is how long the task was silent as far as anybody could see, and whether it counts for the nature of a history.
 func (s *sample) seen() (millis, bool) {
 	if s.outcome == Ours {
-		return s.cut, s.cut > 0
+		return s.cut(), s.cut() > 0
 	}
 	return s.longest, s.tells()
 }
@@ -58,7 +58,7 @@ type seenCount struct{ told, cut int }
 func countSeen(samples []sample) (n seenCount) {
 	for i := range samples {
 		n.told += count(samples[i].tells() && samples[i].outcome != Ours)
-		n.cut += count(samples[i].outcome == Ours && samples[i].cut > 0)
+		n.cut += count(samples[i].cut() > 0)
 	}
 	return n
 }

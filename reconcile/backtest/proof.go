@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -26,6 +27,54 @@ func Due(p *reconcile.Policy, c *reconcile.Controls, now time.Time) (rules []str
 		}
 	}
 	return rules
+}
+
+// Recheck are the curves of the last backtests of the rules whose proof holds, and that were held against the history a
+// day ago or earlier: what was proven may have become untrue since.
+func Recheck(
+	p *reconcile.Policy, c *reconcile.Controls, curves []reconcile.Curve, now time.Time,
+) (old []reconcile.Curve) {
+	dues := Due(p, c, now)
+	for i := range curves {
+		rule := curves[i].Rule
+		if p.Rules[rule].Mode != reconcile.Enforce || !p.NeedsProof(rule) || !Tells(p, rule) || slices.Contains(dues, rule) {
+			continue
+		}
+		for k := range c.Proofs {
+			one := &c.Proofs[k]
+			if one.Rule == rule && one.Kind == reconcile.ProofBacktest && one.Class == reconcile.ProofAll &&
+				p.Proof.Shown(one) && now.Sub(curves[i].At) >= max(reconcile.LearnEvery, againShare*one.Took) {
+				old = append(old, curves[i])
+			}
+		}
+	}
+	return old
+}
+
+// Rechecked are those of the proofs that take the place of one that holds. Where few tasks tell since the history
+// changed, and nothing clearly against the rule, its proof stays.
+func Rechecked(p *reconcile.Policy, proofs []reconcile.Proof) []reconcile.Proof {
+	tells := map[string]bool{}
+	for i := range proofs {
+		one := &proofs[i]
+		//guard:proof-again harm
+		if one.Lower > p.Proof.FalsePositives || one.Class == reconcile.ProofAll && one.Samples >= p.Proof.Samples {
+			tells[one.Rule] = true
+		}
+	}
+	return slices.DeleteFunc(proofs, func(one reconcile.Proof) bool { return !tells[one.Rule] })
+}
+
+// Looked are the curves of a recheck: the new ones, and of the rules that no task tells of now the old ones, as of now.
+func Looked(results []Result, old []reconcile.Curve, now time.Time) []reconcile.Curve {
+	out := Curves(results, now)
+	for _, c := range old {
+		if !slices.ContainsFunc(out, func(o reconcile.Curve) bool { return o.Rule == c.Rule }) {
+			c.At = now
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 func due(p *reconcile.Policy, c *reconcile.Controls, rule string, now time.Time) bool {
@@ -66,7 +115,7 @@ func Proofs(p *reconcile.Policy, results []Result, now time.Time, took time.Dura
 			Sum: p.ProofSum(r.Rule, reconcile.ProofBacktest), Upper: 1, Line: r.Line}
 		if r.Line != "" { // the history tells of it; what the ledger's verdicts say is no backtest
 			one.Samples, one.FalsePositives, one.Upper = r.Samples, r.FalsePositives, r.Upper
-			one.Lower = Lower(r.FalsePositives, r.Samples)
+			one.Lower = r.lower()
 		} else {
 			one.Line = "not proven on your history: no finished task tells"
 		}

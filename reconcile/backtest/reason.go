@@ -22,11 +22,11 @@ func (r *Replay) reason(t *tally, of *Result) string {
 	if t.least != nil {
 		than = "their limit"
 	}
-	did := fmt.Sprintf("%d of %d completed tasks %s %s", of.FalsePositives, of.Samples, t.words, than)
+	did := fmt.Sprintf("%d of %s %s %s", of.FalsePositives, of.tasks(), t.words, than)
 	if of.Spared > 0 {
 		did += fmt.Sprintf(", and %d more for whom something spoke that the rule sees", of.Spared)
 	}
-	bound := fmt.Sprintf("at most %s with %s confidence", percent(of.Upper), percent(Confidence))
+	bound := of.bound()
 	switch {
 	case of.Samples == 0:
 		return "not proven on your history: no finished task tells"
@@ -39,6 +39,19 @@ func (r *Replay) reason(t *tally, of *Result) string {
 	return reconcile.Joined("not proven on your history: "+did, bound, wouldDo(of))
 }
 
+// tasks says which tasks the samples are.
+func (r *Result) tasks() string {
+	if r.LivedOn == 0 {
+		return fmt.Sprintf("%d completed tasks", r.Samples)
+	}
+	return fmt.Sprintf("%d tasks that completed or lived on", r.Samples)
+}
+
+// bound is the upper bound in words.
+func (r *Result) bound() string {
+	return fmt.Sprintf("at most %s with %s confidence", percent(r.Upper), percent(Confidence))
+}
+
 // line says in short what the result came to, and what would do.
 func (r *Replay) line(t *tally, of *Result) string {
 	than := text.Duration(of.After)
@@ -46,7 +59,7 @@ func (r *Replay) line(t *tally, of *Result) string {
 		than = "their limit"
 	}
 	rate := float64(of.FalsePositives) / float64(max(of.Samples, 1))
-	did := fmt.Sprintf("%s of %d completed tasks %s %s", percent(rate), of.Samples, t.words, than)
+	did := fmt.Sprintf("%s of %s %s %s", percent(rate), of.tasks(), t.words, than)
 	would := ""
 	if of.Suggested > of.After {
 		would = text.Exact(of.Suggested) + " would do"
@@ -59,6 +72,8 @@ func (r *Replay) line(t *tally, of *Result) string {
 	case of.Samples < r.proof.Samples:
 		return reconcile.Joined(fmt.Sprintf("not proven on your history: %d tasks are needed, %d tell", r.proof.Samples,
 			of.Samples), would)
+	case rate <= r.proof.FalsePositives: // too few to say so, or too many hidden
+		return reconcile.Joined("not proven on your history: "+did, of.bound(), would)
 	}
 	return reconcile.Joined("not proven on your history: "+did, would)
 }

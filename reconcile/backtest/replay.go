@@ -68,22 +68,58 @@ type tally struct {
 	asIs, low *reconcile.Policy
 	after     map[uint16]time.Duration // thresholds by class
 	samples   []sample
+	doubts    []doubt
 	heard     bool // the samples were held against what all workers did
 }
 
-// A sample is what one task showed of one rule.
+// A sample is what one task showed of one rule. A history has millions, so it is small.
 type sample struct {
-	ended, from uint32 // seconds since 1970: the end, and when the longest span began
-	longest     millis // the longest span that the rule would count, and after which the task lived
-	second      millis
-	last        millis // of a task that did not live: the span in which it ended
-	cut         millis // of one that sandkeeper ended: the span in which it did, and which nobody knows the end of
-	late        millis // how late it would have been found, at most its end
-	class       uint16
-	outcome     Outcome
-	own         bool // the task has a limit of its own
-	wrong       bool // the rule would have acted on it, and it lived
-	spared      bool // it was longer than the threshold, and the rule saw what spoke for it
+	ended   uint32 // seconds since 1970
+	longest millis // the longest span that the rule would count, and after which the task lived
+	end     millis // of a task that did not live: the span in which it ended
+	late    millis // how late it would have been found, at most its end
+	class   uint16
+	outcome Outcome
+	marks   marks
+}
+
+// Marks are what else there is to say of a sample.
+type marks uint8
+
+const (
+	ownLimit marks = 1 << iota // the task has a limit of its own
+	wronged                    // the rule would have acted on it, and it lived
+	spared                     // it was longer than the threshold, and the rule saw what spoke for it
+)
+
+func (s *sample) is(m marks) bool { return s.marks&m != 0 }
+
+func (s *sample) mark(m marks, is bool) {
+	if s.marks &^= m; is {
+		s.marks |= m
+	}
+}
+
+// last is the span in which a task died by itself; 0: it did not.
+func (s *sample) last() millis {
+	if s.outcome == Died {
+		return s.end
+	}
+	return 0
+}
+
+// cut is the span in which sandkeeper ended a task, and which nobody knows the end of; 0: it did not.
+func (s *sample) cut() millis {
+	if s.outcome == Ours {
+		return s.end
+	}
+	return 0
+}
+
+// A doubt is when the longest span of a sample began, and which is its next: all workers may have been silent then.
+type doubt struct {
+	sample, from uint32 // its place, and seconds since 1970
+	second       millis
 }
 
 func (t *tally) add(l *Life, class uint16) {
@@ -96,19 +132,24 @@ func (t *tally) add(l *Life, class uint16) {
 		t.after[class] = limit
 	}
 	s := sample{ended: uint32(l.Ended.Unix()), class: class, outcome: l.Outcome()}
-	s.own = t.least != nil && t.least(l) > 0
+	s.mark(ownLimit, t.least != nil && t.least(l) > 0)
 	for _, one := range spans {
-		if !one.lived {
-			s.last, s.late = t.death(l, one, limit)
-		}
-		if !one.lived && s.outcome == Ours {
-			s.cut = millisOf(one.long())
+		switch {
+		case one.lived:
+		case s.outcome == Ours:
+			s.end = millisOf(one.long())
+		case s.outcome == Died:
+			s.end, s.late = t.death(l, one, limit)
 		}
 	}
 	lived := longestFirst(slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return !s.lived }))
-	s.wrong = t.wrong(l, lived, limit)
-	s.spared = !s.wrong && len(lived) > 0 && lived[0].long() > limit
-	t.measure(&s, l, lived, limit)
+	s.mark(wronged, t.wrong(l, lived, limit))
+	s.mark(spared, !s.is(wronged) && len(lived) > 0 && lived[0].long() > limit)
+	d := doubt{sample: uint32(len(t.samples))}
+	s.longest, d.from, d.second = t.measure(l, lived, limit)
+	if t.kind != 0 && s.longest > 0 && s.longest.duration() >= t.crowdLimit()/2 {
+		t.doubts = append(t.doubts, d)
+	}
 	t.samples = append(t.samples, s)
 }
 
@@ -166,9 +207,9 @@ func (t *tally) counts(l *Life, s span) bool {
 	return (Moment{Life: l, At: s.to.Add(-time.Millisecond), asked: t.asked}).Finds(t.low, t.rule)
 }
 
-// measure notes the two longest spans that count. What is far below the threshold is believed without asking:
-// it can only be too long.
-func (t *tally) measure(s *sample, l *Life, lived []span, limit time.Duration) {
+// measure is the longest span that counts, when it began, and the next one. What is far below the threshold is believed
+// without asking: it can only be too long.
+func (t *tally) measure(l *Life, lived []span, limit time.Duration) (longest millis, from uint32, second millis) {
 	asked := 0
 	for _, one := range lived {
 		if one.long() >= limit/2 && asked < mostAsked {
@@ -177,18 +218,18 @@ func (t *tally) measure(s *sample, l *Life, lived []span, limit time.Duration) {
 				continue
 			}
 		}
-		if s.longest == 0 {
-			s.longest, s.from = millisOf(one.long()), uint32(one.from.Unix())
+		if longest == 0 {
+			longest, from = millisOf(one.long()), uint32(one.from.Unix())
 			continue
 		}
-		s.second = millisOf(one.long())
-		return
+		return longest, from, millisOf(one.long())
 	}
+	return longest, from, 0
 }
 
 // death is the span in which a task ended without having lived on, and how late the rule would have found it.
 func (t *tally) death(l *Life, s span, limit time.Duration) (last, late millis) {
-	if l.Outcome() != Died || s.long() < time.Second || !t.counts(l, s) {
+	if s.long() < time.Second || !t.counts(l, s) {
 		return 0, 0
 	}
 	last = millisOf(s.long())

@@ -19,6 +19,7 @@ type Result struct {
 	Rule, Class    string
 	After          time.Duration
 	Samples        int // tasks that completed, and others that showed life after the rule would have acted
+	LivedOn        int // of the samples, those others
 	FalsePositives int
 	Upper          float64 // of the rate of false positives, with [Confidence]
 	Proven         bool
@@ -55,13 +56,14 @@ func (r *Replay) Results(ledger map[string]reconcile.RuleReport, rules ...string
 
 // ofTally are the results of a rule that was replayed.
 func (r *Replay) ofTally(t *tally) []Result {
-	all, since := r.inOrder(t), presentOf(r.inOrder(t))
-	samples := all[since.from:]
-	out := []Result{r.ofAll(t, samples, since)}
+	all := r.inOrder(t)
+	since := presentOf(all)
+	out := []Result{r.ofAll(t, all, since)}
 	for _, g := range r.classes.groups() {
-		own, others := g.of(samples)
-		one := t.result(own, r.proof, g.name, t.after[g.first])
-		if one.Samples < classLeast || g.byHour() && !matters(own, others) {
+		own, others := g.of(all)
+		from := g.count(all[:since.from])
+		one, _ := t.result(own, present{from: from}, r.proof, g.name, t.after[g.first])
+		if one.Samples < classLeast || g.byHour() && !matters(own[from:], others[since.from-from:]) {
 			continue
 		}
 		one.Reason, one.Line = r.reason(t, &one), g.name+": "+r.line(t, &one)
@@ -70,16 +72,15 @@ func (r *Replay) ofTally(t *tally) []Result {
 	return out
 }
 
-// ofAll is the result of all tasks since the history is as it is now.
+// ofAll is the result of all tasks.
 func (r *Replay) ofAll(t *tally, samples []sample, since present) Result {
-	all := t.result(samples, r.proof, All, r.policy.Rules[t.rule].After)
-	if since.hidden > 0 {
-		all.Upper = Upper(all.FalsePositives+since.hidden, all.Samples+since.hidden)
-		all.Proven = all.Proven && all.Upper <= r.proof.FalsePositives
+	all, told := t.result(samples, since, r.proof, All, r.policy.Rules[t.rule].After)
+	if len(told) == len(samples) && since.from > 0 {
+		since.words = changedAbout(since.ended) + ", and what was before speaks more against the rule: all tasks count"
 	}
 	all.Line = reconcile.Joined(r.line(t, &all), since.hides())
 	all.Reason = reconcile.Joined(r.reason(t, &all), since.words, since.hides(), r.unsure(t))
-	all.Frontier = frontier(t, samples, &all)
+	all.Frontier = frontier(t, told, &all)
 	return all
 }
 
@@ -94,22 +95,50 @@ func (r *Replay) inOrder(t *tally) []sample {
 }
 
 // tells reports whether the sample counts: the task completed, or lived on after the rule would have acted.
-func (s *sample) tells() bool { return s.outcome == Completed || s.wrong }
+func (s *sample) tells() bool { return s.outcome == Completed || s.is(wronged) }
 
-func (t *tally) result(samples []sample, proof Proof, class string, after time.Duration) Result {
+// result is what samples in the order of time say of the rule. What was before the history changed its nature does not
+// speak for the rule; it may speak against it, for what changed can come back: a batch each week, the end of a month.
+// It also tells which samples the numbers are of.
+func (t *tally) result(
+	all []sample, since present, proof Proof, class string, after time.Duration,
+) (out Result, told []sample) {
+	told = all[since.from:]
+	out = t.resultOf(told, since.hidden, proof, class, after)
+	if since.from == 0 {
+		return out, told
+	}
+	suggested, whole := out.Suggested, t.resultOf(all, since.hidden, proof, class, after)
+	//guard:proof-before harm
+	if out.Samples >= proof.Samples && whole.Upper > out.Upper || whole.lower() > max(out.lower(), proof.FalsePositives) {
+		out, told = whole, all
+	}
+	if out.Suggested = 0; suggested > 0 {
+		out.Suggested = max(suggested, whole.Suggested)
+	}
+	out.Cost = cost(told, &out)
+	return out, told
+}
+
+// lower is the lower end of the interval of the rate.
+func (r *Result) lower() float64 { return Lower(r.FalsePositives, r.Samples) }
+
+// resultOf is what samples say, of which so many more are hidden: who was ended by sandkeeper may have lived.
+func (t *tally) resultOf(samples []sample, hidden int, proof Proof, class string, after time.Duration) Result {
 	out := Result{Rule: t.rule, Class: class, After: after}
 	var values, delays []millis
 	for i := range samples {
 		s := &samples[i]
 		if s.tells() {
 			out.Samples++
+			out.LivedOn += count(s.outcome != Completed)
 			values = append(values, s.longest)
-			out.Spared += count(s.spared)
+			out.Spared += count(s.is(spared))
 		}
-		if s.wrong {
+		if s.is(wronged) {
 			out.FalsePositives++
 		}
-		if s.last > 0 {
+		if s.last() > 0 {
 			out.Dead++
 			out.Hours += s.late.duration().Hours()
 			delays = append(delays, s.late)
@@ -119,13 +148,19 @@ func (t *tally) result(samples []sample, proof Proof, class string, after time.D
 		}
 	}
 	out.Measured, out.Delay = spreadOf(values), spreadOf(delays)
-	out.Upper = Upper(out.FalsePositives, out.Samples)
+	out.Upper = Upper(out.FalsePositives+hidden, out.Samples+hidden)
 	out.Proven = out.Samples >= proof.Samples && out.Upper <= proof.FalsePositives
-	out.Suggested = suggested(values, proof.FalsePositives, reconcile.RuleNamed(t.rule).Floor)
-	if out.Suggested > 0 {
-		out.Cost = deadHours(samples, out.Suggested) - deadHours(samples, after)
-	}
+	out.Suggested = survivedOf(samples).suggested(proof.FalsePositives, reconcile.RuleNamed(t.rule).Floor)
+	out.Cost = cost(samples, &out)
 	return out
+}
+
+// cost is how many hours more of dead work the suggested threshold lets pass.
+func cost(samples []sample, of *Result) float64 {
+	if of.Suggested == 0 {
+		return 0
+	}
+	return deadHours(samples, of.Suggested) - deadHours(samples, of.After)
 }
 
 func count(is bool) int {
@@ -135,48 +170,42 @@ func count(is bool) int {
 	return 0
 }
 
-// suggested is the smallest threshold that keeps the rate with [Confidence], whatever the distribution: as many of
-// the sorted values may lie above it as [Allowed] says. How many that are depends on their number alone, so that
-// choosing it by them costs no confidence (Wilks).
-func suggested(sorted []millis, rate float64, floor time.Duration) time.Duration {
-	allowed := Allowed(len(sorted), rate)
-	if allowed < 0 {
-		return 0
-	}
-	return max(roundUp(sorted[len(sorted)-1-allowed].duration()+time.Millisecond), floor, time.Second)
-}
-
 // deadHours is how much work of the dead a threshold lets pass before they are found.
 func deadHours(samples []sample, after time.Duration) (hours float64) {
 	for i := range samples {
-		hours += min(samples[i].last.duration(), after).Hours()
+		hours += min(samples[i].last().duration(), after).Hours()
 	}
 	return hours
 }
 
+// crowdLimit is the silence of a worker from which on what all others did is asked.
+func (t *tally) crowdLimit() time.Duration {
+	rule := "heartbeat-lost"
+	if t.kind == active {
+		rule = t.rule
+	}
+	return max(t.asIs.Rules[rule].After, time.Second)
+}
+
 // hearOthers takes back what was all workers' silence and not this one's: it asks the rule again, beside the others.
 func (t *tally) hearOthers(f *fleet) {
-	if t.kind == 0 {
+	if len(t.doubts) == 0 {
 		return
 	}
-	limit := t.asIs.Rules["heartbeat-lost"].After
-	if t.kind == active {
-		limit = t.asIs.Rules[t.rule].After
-	}
-	g := f.guide(t.kind, max(limit, time.Second))
-	for i := range t.samples {
-		s := &t.samples[i]
-		from := time.Unix(int64(s.from), 0)
+	g := f.guide(t.kind, t.crowdLimit())
+	for _, d := range t.doubts {
+		s := &t.samples[d.sample]
+		from := time.Unix(int64(d.from), 0)
 		to := from.Add(s.longest.duration())
-		short := s.longest == 0 || s.longest.duration() < limit/2
-		if short || !g.doubtful(from, to) || t.foundBeside(g, span{from, to, true}) {
+		if !g.doubtful(from, to) || t.foundBeside(g, span{from, to, true}) {
 			continue
 		}
-		s.longest, s.second = s.second, 0
-		still := s.wrong && s.longest.duration() > t.after[s.class]
-		s.spared = s.spared || s.wrong && !still
-		s.wrong = still
+		s.longest = d.second
+		still := s.is(wronged) && s.longest.duration() > t.after[s.class]
+		s.mark(spared, s.is(spared) || s.is(wronged) && !still)
+		s.mark(wronged, still)
 	}
+	t.doubts = nil
 }
 
 // foundBeside reports whether the rule would have acted in the span beside the others.

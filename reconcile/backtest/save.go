@@ -22,7 +22,7 @@ type saved struct {
 }
 
 // savedVersion rises when what a replay keeps changes its meaning.
-const savedVersion = 1
+const savedVersion = 2
 
 type savedClass struct{ Template, Kind, Provider, Hour string }
 
@@ -30,34 +30,40 @@ type savedTally struct {
 	Rule    string
 	After   map[uint16]time.Duration
 	Samples []byte // see [sample.bytes]
+	Doubts  []byte // see [doubt.bytes]
 }
 
-// sampleSize is how many bytes one sample is saved in.
-const sampleSize = 7*4 + 2 + 1 + 1
+// How many bytes one sample, and one doubt, is saved in.
+const (
+	sampleSize = 4*4 + 2 + 1 + 1
+	doubtSize  = 3 * 4
+)
 
 // bytes are the sample as it is saved.
 func (s *sample) bytes(to []byte) []byte {
-	for _, n := range [...]uint32{s.ended, s.from, uint32(s.longest), uint32(s.second), uint32(s.last), uint32(s.cut),
-		uint32(s.late)} {
+	for _, n := range [...]uint32{s.ended, uint32(s.longest), uint32(s.end), uint32(s.late)} {
 		to = binary.LittleEndian.AppendUint32(to, n)
 	}
-	to = binary.LittleEndian.AppendUint16(to, s.class)
-	flags := byte(0)
-	for i, is := range [...]bool{s.own, s.wrong, s.spared} {
-		if is {
-			flags |= 1 << i
-		}
-	}
-	return append(to, byte(s.outcome), flags)
+	return append(binary.LittleEndian.AppendUint16(to, s.class), byte(s.outcome), byte(s.marks))
 }
 
 func sampleOf(b []byte) sample {
+	m := func(i int) millis { return millis(binary.LittleEndian.Uint32(b[4*i:])) }
+	return sample{ended: uint32(m(0)), longest: m(1), end: m(2), late: m(3), class: binary.LittleEndian.Uint16(b[16:]),
+		outcome: Outcome(b[18]), marks: marks(b[19])}
+}
+
+// bytes are the doubt as it is saved.
+func (d *doubt) bytes(to []byte) []byte {
+	for _, n := range [...]uint32{d.sample, d.from, uint32(d.second)} {
+		to = binary.LittleEndian.AppendUint32(to, n)
+	}
+	return to
+}
+
+func doubtOf(b []byte) doubt {
 	n := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	m := func(i int) millis { return millis(n(i)) }
-	flags := b[31]
-	return sample{ended: n(0), from: n(1), longest: m(2), second: m(3), last: m(4), cut: m(5), late: m(6),
-		class: binary.LittleEndian.Uint16(b[28:]), outcome: Outcome(b[30]),
-		own: flags&1 != 0, wrong: flags&2 != 0, spared: flags&4 != 0}
+	return doubt{n(0), n(1), millis(n(2))}
 }
 
 // Save is what the replay has come to so far, for [Resume].
@@ -70,6 +76,9 @@ func (r *Replay) Save() ([]byte, error) {
 		one := savedTally{Rule: t.rule, After: t.after, Samples: make([]byte, 0, len(t.samples)*sampleSize)}
 		for i := range t.samples {
 			one.Samples = t.samples[i].bytes(one.Samples)
+		}
+		for i := range t.doubts {
+			one.Doubts = t.doubts[i].bytes(one.Doubts)
 		}
 		s.Tallies = append(s.Tallies, one)
 	}
@@ -128,7 +137,7 @@ func (r *Replay) take(s *saved) error {
 	}
 	for i, t := range r.tallies {
 		one := &s.Tallies[i]
-		if one.Rule != t.rule || len(one.Samples)%sampleSize != 0 {
+		if one.Rule != t.rule || len(one.Samples)%sampleSize != 0 || len(one.Doubts)%doubtSize != 0 {
 			return errors.New("it was saved of other rules")
 		}
 		if one.After != nil {
@@ -136,6 +145,13 @@ func (r *Replay) take(s *saved) error {
 		}
 		for at := 0; at < len(one.Samples); at += sampleSize {
 			t.samples = append(t.samples, sampleOf(one.Samples[at:]))
+		}
+		for at := 0; at < len(one.Doubts); at += doubtSize {
+			d := doubtOf(one.Doubts[at:])
+			if int64(d.sample) >= int64(len(t.samples)) {
+				return errors.New("it was saved in pieces")
+			}
+			t.doubts = append(t.doubts, d)
 		}
 	}
 	return nil

@@ -35,6 +35,12 @@ func uniform(from, to float64) law {
 		func(s float64) float64 { return min(max((to-s)/(to-from), 0), 1) }}
 }
 
+// lognormal has its half above the middle.
+func lognormal(middle, sigma float64) law {
+	return law{func(r *rand.Rand) float64 { return middle * math.Exp(sigma*r.NormFloat64()) },
+		func(s float64) float64 { return math.Erfc(math.Log(s/middle)/sigma/math.Sqrt2) / 2 }}
+}
+
 // mixed is one law, and another with a chance.
 func mixedLaw(one, other law, chance float64) law {
 	return law{func(r *rand.Rand) float64 {
@@ -50,6 +56,7 @@ type kindOfWorld struct {
 	name     string
 	tasks    int
 	before   *law    // of the first half, where the platform changed
+	weekly   *law    // of the tasks of half a day each week
 	law      law     // of what is and will be
 	censored float64 // chance that somebody stopped a task, or that sandkeeper failed it, whatever it did
 }
@@ -57,7 +64,24 @@ type kindOfWorld struct {
 // worldsEach is how many worlds are played of each kind.
 const worldsEach = 40
 
-var night = uniform(5, 40)
+var (
+	night = uniform(5, 40)
+	batch = uniform(300, 900)
+)
+
+// week is how many tasks a world has in a week, and batchOf how many of these are of its batch.
+const (
+	week    = 7 * 24
+	batchOf = 12
+)
+
+// above is the true rate beyond a threshold.
+func (k *kindOfWorld) above(seconds float64) float64 {
+	if k.weekly == nil {
+		return k.law.above(seconds)
+	}
+	return (k.weekly.above(seconds)*batchOf + k.law.above(seconds)*(week-batchOf)) / week
+}
 
 var kindsOfWorlds = []kindOfWorld{
 	{name: "heavy tail (Pareto, α = 1.5)", tasks: 400, law: pareto(10, 1.5)},
@@ -67,6 +91,9 @@ var kindsOfWorlds = []kindOfWorld{
 	{name: "few tasks", tasks: 60, law: pareto(10, 1.5)},
 	{name: "a third stopped by somebody", tasks: 600, law: pareto(10, 1.8), censored: .33},
 	{name: "changed half-way", tasks: 600, before: &night, law: pareto(20, 1.5)},
+	{name: "log-normal, 1 % of it a heavy tail (Pareto, α = 1.1)", tasks: 400,
+		law: mixedLaw(lognormal(25, .5), pareto(60, 1.1), .01)},
+	{name: "a batch each week, the last one days ago", tasks: 600, law: uniform(5, 60), weekly: &batch},
 	{name: "a quiet platform", tasks: 400, law: uniform(5, 60)},
 }
 
@@ -77,6 +104,9 @@ func (k *kindOfWorld) history(r *rand.Rand) *Replay {
 		of := k.law
 		if k.before != nil && i < k.tasks/2 {
 			of = *k.before
+		}
+		if k.weekly != nil && i%week < batchOf {
+			of = *k.weekly
 		}
 		began := day0.Add(time.Duration(i) * time.Hour)
 		silent := time.Duration(min(of.draw(r), 3e6) * float64(time.Second))
@@ -104,14 +134,14 @@ func (k *kindOfWorld) play(seed uint64, worlds int) (out tallyOfWorlds) {
 		got := k.history(r).Results(nil, "heartbeat-lost")[0]
 		out.worlds++
 		out.uppers = append(out.uppers, got.Upper)
-		truth := k.law.above(got.After.Seconds())
+		truth := k.above(got.After.Seconds())
 		out.covered += count(got.Upper >= truth)
 		out.proven += count(got.Proven)
 		out.wronglyProven += count(got.Proven && truth > DefaultProof.FalsePositives+1e-9)
 		if got.Suggested > 0 {
 			out.suggested++
 			out.thresholds = append(out.thresholds, got.Suggested.Seconds())
-			out.kept += count(k.law.above(got.Suggested.Seconds()) <= DefaultProof.FalsePositives)
+			out.kept += count(k.above(got.Suggested.Seconds()) <= DefaultProof.FalsePositives)
 		}
 	}
 	return out
@@ -159,7 +189,7 @@ func (k *kindOfWorld) row(got *tallyOfWorlds) string {
 		kept = fmt.Sprintf("%d of %d", got.kept, got.suggested)
 	}
 	return fmt.Sprintf("| %s | %d | %d | %.1f %% | %.1f %% | %d | %s | %s | %d | %d |\n", k.name, got.worlds, k.tasks,
-		100*k.law.above(90), 100*middle(got.uppers), got.covered, suggested, kept, got.proven, got.wronglyProven)
+		100*k.above(90), 100*middle(got.uppers), got.covered, suggested, kept, got.proven, got.wronglyProven)
 }
 
 // holdDocument holds the generated parts of a document against what they must be.

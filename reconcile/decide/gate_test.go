@@ -42,6 +42,22 @@ func TestGate(t *testing.T) {
 	})
 }
 
+// TestGateOfWhatIsUsed: that no event tells of use after the end does not prove a clean-up of which cases were followed
+// and found to be used. A worker that lived says less of a rule whose rate is of all tasks.
+func TestGateOfWhatIsUsed(t *testing.T) {
+	const world = "row t1 completed updated=2h; box daytona/s1 running task=t1; rule finished-lingering after=1h; " +
+		"proof finished-lingering; proof finished-lingering kind=observed samples=12 wrong="
+	goes := do("terminate daytona/s1")
+	testPlan(t, map[string]planCase{
+		"most of them were used":   {world + "3 upper=50 lower=9", []string{"held terminate daytona/s1: unproven: not proven on your history: 50 % of all"}},
+		"too few to say":           {world + "2 upper=50 lower=9", goes},
+		"hardly any were":          {world + "3 upper=50 lower=2", goes},
+		"an operator knows better": {world + "3 upper=50 lower=9; arms finished-lingering", goes},
+		"a rule about workers": {"task t1 assigned updated=1h; find t1 none; rule assigned-stale after=3m; proof assigned-stale; " +
+			"proof assigned-stale kind=observed samples=12 wrong=3 upper=50 lower=9", do("fail t1")},
+	})
+}
+
 // TestUnprovenIsAVerdict: what an unproven rule would have done counts as observed, and rules anew once it is proven.
 func TestUnprovenIsAVerdict(t *testing.T) {
 	const world = "task t1 assigned updated=1h; find t1 none; rule assigned-stale after=3m; "

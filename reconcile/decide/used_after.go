@@ -53,7 +53,18 @@ func use(v *view.View, w *reconcile.Verdict, s *reconcile.Subject) string {
 	if w.Rule != "stop-ignored" && activeAfter(v, w, b) {
 		return "it was active by its provider's word, seen " + since
 	}
+	if w.Rule != "stop-ignored" && computesAfter(w, b) {
+		return "its processor was at work, measured until " + since
+	}
 	return ""
+}
+
+// computesAfter reports whether two measurements in a row found its processor at work, the last of them after the
+// verdict.
+func computesAfter(w *reconcile.Verdict, b *reconcile.SeenSandbox) bool {
+	all := b.Probes.Measurements
+	n := len(all)
+	return n >= 2 && all[n-1].At.After(w.At) && all[n-1].Computes() && all[n-2].Computes()
 }
 
 // workedAfter reports whether the task's worker did something after the verdict, by no clock that it winds.

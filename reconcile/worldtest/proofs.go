@@ -28,6 +28,7 @@ func putProof(l *entry) {
 	l.str("upper", &upper)
 	l.str("lower", &lower)
 	l.num("samples", &one.Samples)
+	l.num("wrong", &one.FalsePositives)
 	l.ago("made", l.w.S.Memory.Now, &one.MadeAt)
 	one.Upper, one.Lower = part(l, upper), part(l, lower)
 	if one.Upper > asked.FalsePositives {

@@ -37,6 +37,15 @@ func (g *Proofs) SaveCurves(ctx context.Context, curves []reconcile.Curve) error
 	return nil
 }
 
+// Curves are what the last backtests of rules came to by threshold, rule by rule.
+func (g *Proofs) Curves(ctx context.Context) ([]reconcile.Curve, error) {
+	out, err := all(ctx, g.pool, "report_curves", nil, scanCurve)
+	if err != nil {
+		return nil, fmt.Errorf("read the curves of backtests: %w", err)
+	}
+	return out, nil
+}
+
 func scanCurve(r pgx.Rows) (reconcile.Curve, error) {
 	var c reconcile.Curve
 	var text []byte

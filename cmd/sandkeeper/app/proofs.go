@@ -94,9 +94,14 @@ func (a *App) Standings(ctx context.Context, p *reconcile.Policy) Standings {
 	return out
 }
 
-// Aside is what else lets a rule act, or that it is held.
-func (s Standings) Aside(rule string) string {
-	switch now := s[rule]; now.Kind {
+// Aside is what else lets a rule act, or that it is held although the history would prove it.
+func (s Standings) Aside(rule string, proven bool) string {
+	now, asked := s[rule]
+	switch now.Kind {
+	case reconcile.ProofNone:
+		if asked && proven {
+			return "held until `run` or `once` has made its proof: " + now.Line
+		}
 	case reconcile.ProofArmed, reconcile.ProofGrace:
 		return now.Line
 	case reconcile.ProofObserved:

@@ -121,10 +121,23 @@ func (p *proving) before(rule string) *reconcile.Proof {
 	return nil
 }
 
-// replayed holds the rules that lack a proof against the history.
+// replayed holds the rules that lack a proof against the history, else those whose proof is a day old.
 func (p *proving) replayed(ctx context.Context) error {
-	rules := backtest.Due(p.policy, &p.controls, p.now)
-	if len(rules) == 0 || p.Tasks == nil {
+	if p.Tasks == nil {
+		return nil
+	}
+	rules, old := backtest.Due(p.policy, &p.controls, p.now), []reconcile.Curve(nil)
+	if len(rules) == 0 {
+		curves, err := p.Ledger.Curves(ctx)
+		if err != nil {
+			return err
+		}
+		old = backtest.Recheck(p.policy, &p.controls, curves, p.now)
+		for i := range old {
+			rules = append(rules, old[i].Rule)
+		}
+	}
+	if len(rules) == 0 {
 		return nil
 	}
 	began := time.Now()
@@ -132,7 +145,7 @@ func (p *proving) replayed(ctx context.Context) error {
 	switch {
 	case errors.Is(err, errShare):
 		return nil // the rules stay due, and the next run goes on
-	case errors.Is(err, errLong):
+	case errors.Is(err, errLong) && len(old) == 0:
 		return p.tooLong(ctx, rules, err)
 	case err != nil:
 		return err
@@ -142,10 +155,13 @@ func (p *proving) replayed(ctx context.Context) error {
 	if p.partly { // what the last days alone do not prove, the whole history may
 		proofs = p.proven(proofs)
 	}
+	if len(old) > 0 {
+		proofs = backtest.Rechecked(p.policy, proofs)
+	}
 	p.tell(ctx, proofs)
 	// A threshold that moved counts together with its own proof.
 	return errors.Join(p.saveLearned(ctx), p.Ledger.SaveProofs(ctx, reconcile.ProofBacktest, proofs),
-		p.Ledger.SaveCurves(ctx, backtest.Curves(results, p.now)))
+		p.Ledger.SaveCurves(ctx, backtest.Looked(results, old, p.now)))
 }
 
 // proven are the proofs of the rules that they prove.

@@ -40,7 +40,7 @@ func checkProofs(ctx context.Context, a *app.App) (out []reconcile.CheckResult) 
 		default:
 			line.Fix = fmt.Sprintf("rules: {%s: {mode: observe}} until more tasks have finished", name)
 		}
-		line.Said = reconcile.Joined(line.Said, now.Aside(name))
+		line.Said = reconcile.Joined(line.Said, now.Aside(name, r.Proven))
 		out = append(out, line)
 	}
 	if len(out) == autos || policy.Proof.Off() && len(out) == autos+1 {

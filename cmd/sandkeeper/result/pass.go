@@ -22,6 +22,7 @@ type Pass struct {
 	Unlooked int       `json:"not_looked_at"` // suspects whose turn it was not: neither healthy nor found
 	Sources  []Source  `json:"sources"`
 	Learned  []Learned `json:"learned,omitempty"` // thresholds of rules whose config says `after: auto`
+	Proofs   []Proof   `json:"proofs,omitempty"`  // of the rules in enforce whose remedy changes or ends something
 }
 
 // A Learned is a threshold that was learned, of all that a rule judges or of a class; durations in seconds.
@@ -127,7 +128,7 @@ func PassOf(r *run.Result, acted bool) Pass {
 		)
 	}
 	if r.Judged != nil {
-		out.Learned = learnedOf(r.Judged.View.P)
+		out.Learned, out.Proofs = learnedOf(r.Judged.View.P), proofsOf(r.Judged.View)
 		out.date(&r.Judged.View.S.Memory.Controls)
 	}
 	return out

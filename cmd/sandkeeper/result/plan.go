@@ -18,6 +18,7 @@ func (r Pass) Only(ofRule, at string) Pass {
 	}
 	r.Steps = slices.DeleteFunc(r.Steps, func(s Step) bool { return other(s.Rule, s.Provider) })
 	r.Findings = slices.DeleteFunc(r.Findings, func(x Finding) bool { return other(x.Rule, x.Provider) })
+	r.Proofs = slices.DeleteFunc(r.Proofs, func(x Proof) bool { return other(x.Rule, at) })
 	return r
 }
 
@@ -38,6 +39,7 @@ func PrintPlan(w io.Writer, r Pass, most int) error {
 		g.text(&b, p, most)
 	}
 	learnedText(&b, p, r)
+	proofsText(&b, p, r)
 	fmt.Fprintln(&b, summary(r))
 	return console.Print(w, &b)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
@@ -40,7 +41,11 @@ func (r *Rules) Print(w io.Writer) error {
 		return err
 	}
 	r.adviceText(&b, p)
-	r.under(&b, p, "held against the finished tasks of the last 30 days", (*Rule).proofs)
+	against := "held against the finished tasks of the last 30 days"
+	if slices.ContainsFunc(r.Rules, func(l Rule) bool { return l.ProvenBy == string(reconcile.ProofOff) }) {
+		against += "; all act unproven, for the config says proof: off"
+	}
+	r.under(&b, p, against, (*Rule).proofs)
 	r.under(&b, p, "thresholds that are learned", func(l *Rule) []string { return l.Auto })
 	r.under(&b, p, "false positives by label; owns.except leaves a kind of sandboxes alone",
 		func(l *Rule) []string { return l.Groups })

@@ -27,11 +27,31 @@ type tuneRule struct {
 }
 
 type tunePoint struct {
-	After          float64 `json:"after"`
-	FalsePositives int     `json:"false_positives"`
-	Upper          float64 `json:"upper_bound"`
-	DeadHours      float64 `json:"dead_hours"`
-	Cost           float64 `json:"cost_usd"`
+	After          float64  `json:"after"`
+	FalsePositives int      `json:"false_positives"`
+	Upper          float64  `json:"upper_bound"`
+	DeadHours      float64  `json:"dead_hours"`
+	Cost           *dollars `json:"cost_usd"` // null where no provider has a price
+}
+
+// Dollars are what dead work costs.
+type dollars float64
+
+// costOf is what hours of dead work cost; nil where no provider has a price.
+func (p *Past) costOf(hours float64) *dollars {
+	if p.Price <= 0 {
+		return nil
+	}
+	cost := dollars(hours * p.Price)
+	return &cost
+}
+
+// String is the cost for people.
+func (m *dollars) String() string {
+	if m == nil {
+		return "-"
+	}
+	return fmt.Sprintf("$%.2f", float64(*m))
 }
 
 // TuneOf is what the thresholds would trade, as JSON has it.
@@ -45,7 +65,7 @@ func TuneOf(p *Past) Tune {
 		line := tuneRule{Rule: r.Rule, After: r.After.Seconds(), Suggested: r.Suggested.Seconds(), Samples: r.Samples}
 		for _, f := range r.Frontier {
 			line.Frontier = append(line.Frontier, tunePoint{f.After.Seconds(), f.FalsePositives, f.Upper, f.DeadHours,
-				f.DeadHours * p.Price})
+				p.costOf(f.DeadHours)})
 		}
 		out.Rules = append(out.Rules, line)
 	}
@@ -66,8 +86,8 @@ func PrintTune(w io.Writer, p *Past) error {
 		t := console.Table(&b)
 		fmt.Fprintln(t, "  after\tfalse positives\tat most\thours of dead work\tcost\t")
 		for _, f := range r.Frontier {
-			fmt.Fprintf(t, "  %s\t%d\t%s\t%.1f\t$%.2f\t%s\n", text.Exact(f.After), f.FalsePositives, percentText(f.Upper),
-				f.DeadHours, f.DeadHours*p.Price, choiceText(r, f.After))
+			fmt.Fprintf(t, "  %s\t%d\t%s\t%.1f\t%s\t%s\n", text.Exact(f.After), f.FalsePositives, percentText(f.Upper),
+				f.DeadHours, p.costOf(f.DeadHours), choiceText(r, f.After))
 		}
 		if err := t.Flush(); err != nil {
 			return fmt.Errorf("write the result: %w", err)
