@@ -90,8 +90,12 @@ func (a Operator) preview(ctx context.Context, verb string, act api.Act) (api.Pr
 		}
 		w.into(&p)
 	}
-	if verb == "pause" && err == nil {
+	switch {
+	case err != nil:
+	case verb == "pause":
 		err = a.waitingFor(ctx, act.Target, &p)
+	case verb == "hold", verb == "unhold":
+		err = a.heldThen(ctx, verb, act.Target, &p)
 	}
 	return p, err
 }
