@@ -142,7 +142,10 @@ func (a Operator) released(ctx context.Context, name string) (what string, subje
 	if !is {
 		what, subjects, err = a.HeldBy(ctx, name)
 		if err == nil && len(subjects) == 0 {
-			err = conflict("%s", holdsNothing(name, what))
+			err = holdsNothing(name, what)
+			if !errors.As(err, new(*MisuseError)) {
+				err = conflict("%s", err)
+			}
 		}
 		return what, subjects, err
 	}

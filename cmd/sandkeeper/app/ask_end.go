@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/api"
@@ -169,7 +170,7 @@ func (e *ending) preview() api.Preview {
 		subjects = append(subjects, reconcile.BoxSubject(e.end[i].Ref))
 	}
 	p := api.Preview{Subjects: subjects, Left: e.left, Count: len(subjects), Hash: reconcile.SubjectsHash(subjects)}
-	p.Will = append(p.Will, "The termination of "+sandboxes(len(subjects))+" is recorded.",
+	p.Will = append(p.Will, "The termination of "+console.Plural(len(subjects), "sandbox")+" is recorded.",
 		"Right before each the keeper looks at both worlds again and leaves what is held, used or not ours.")
 	for _, pause := range e.m.Controls.Pauses {
 		of, isProvider := reconcile.OfType(reconcile.SubjectProvider, pause.Scope)
@@ -197,13 +198,6 @@ func (e *ending) ask(ctx context.Context, a Operator, by *Request) (api.Done, er
 	if err != nil {
 		return api.Done{}, err
 	}
-	said := fmt.Sprintf("recorded: the end of %s\n%s", sandboxes(len(asked)), a.Kicked(ctx, asked))
+	said := fmt.Sprintf("recorded: the end of %s\n%s", console.Plural(len(asked), "sandbox"), a.Kicked(ctx, asked))
 	return api.Done{Said: said, Actions: api.ListOf(asked, api.ActionOf).Items}, nil
-}
-
-func sandboxes(n int) string {
-	if n == 1 {
-		return "1 sandbox"
-	}
-	return fmt.Sprintf("%d sandboxes", n)
 }
