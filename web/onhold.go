@@ -112,7 +112,8 @@ func breakerItem(o *reconcile.Overview, b reconcile.Breaker) item {
 	rule := ui.Name(b.Rule)
 	return item{
 		Key: "breaker " + rule, Chip: ui.Chip(ui.Warn, "breaker"), When: ui.Since(b.OpenedAt, o.Now),
-		Text: ui.Said(rule + ": " + ui.Count(len(b.Subjects), "subject") + " due at once" + colon(breakerWhy(o, b))).To("stops"),
+		Text: ui.Said(rule + ": " + ui.Count(len(b.Subjects), "subject") + " due at once" +
+			colon(breakerWhy(o, b))).To("stops"),
 		Sub:  "Review them, then release them. It also closes once they are healthy.",
 		Acts: []ui.Act{ui.ReleaseAct(b.Rule)},
 	}

@@ -65,7 +65,8 @@ func breakerRequest(o *reconcile.Overview, b reconcile.Breaker) requestView {
 		Key: "breaker " + rule, What: "Breaker of " + rule,
 		Why: ui.Count(len(b.Subjects), "subject") + " due at once" + colon(breakerWhy(o, b)) + ", list " + ui.Name(b.Hash),
 		At:  ui.Ago(b.OpenedAt, o.Now), Until: ui.Moment{Text: "until they are released or healthy"},
-		Command: releaseCommand(b), Rule: b.Rule, Subjects: b.Subjects, About: ui.RuleCell(b.Rule), Act: ui.ReleaseAct(b.Rule),
+		Command: releaseCommand(b), Rule: b.Rule, Subjects: b.Subjects, About: ui.RuleCell(b.Rule),
+		Act: ui.ReleaseAct(b.Rule),
 	}
 }
 

@@ -17,7 +17,8 @@ func StopsPage(a *Asked) templ.Component {
 	p.Head = ui.Headline{Level: ui.Well, Text: "Nothing is on hold",
 		Below: "Breakers, lowered modes, pauses, holds and releases, and what else holds a finding.", Acts: s.acts()[1:]}
 	if len(rows) > 0 {
-		p.Head.Level, p.Head.Text = ui.Set, ui.Count(len(rows), "thing")+" "+ui.Verb(len(rows), "holds", "hold")+" back repairs"
+		p.Head.Level = ui.Set
+		p.Head.Text = ui.Count(len(rows), "thing") + " " + ui.Verb(len(rows), "holds", "hold") + " back repairs"
 		if slices.ContainsFunc(rows, func(i item) bool { return i.Chip.Level != ui.Set }) {
 			p.Head.Level = ui.Warn
 		}

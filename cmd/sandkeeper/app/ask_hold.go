@@ -57,9 +57,9 @@ func (a Operator) heldThen(ctx context.Context, verb, arg string, p *api.Preview
 	p.Subjects = e.heldBy(wanted)
 	switch {
 	case reconcile.TypeOf(arg) == reconcile.SubjectLabel:
-		p.Will = append(p.Will, "The ledger keeps no labels: each pass and each action looks at those that the provider tells.")
+		p.Will = append(p.Will, "The ledger keeps no labels: passes and actions look at those that the provider tells.")
 	case len(p.Subjects) > 0:
-		p.Will = append(p.Will, "It is about the sandboxes and tasks that are listed here, and about all that match it later.")
+		p.Will = append(p.Will, "It is about the sandboxes and tasks listed here, and about all that match it later.")
 	case verb == "hold":
 		p.Will = append(p.Will, "It matches no task and no sandbox that is known now. It counts once one appears; if it is "+
 			"misspelt, it protects nothing.")
