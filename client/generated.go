@@ -590,18 +590,28 @@ type PauseList struct {
 // Preview A Preview lists what a request would do, before somebody says yes.
 type Preview struct {
 	// Count The list of subjects in short; a request repeats both, so that nobody says yes to another list.
-	Count *int      `json:"count,omitempty"`
-	Hash  *string   `json:"hash,omitempty"`
-	Left  *[]string `json:"left,omitempty"`
+	Count *int    `json:"count,omitempty"`
+	Hash  *string `json:"hash,omitempty"`
+
+	// Left What it leaves, with the reason.
+	Left *[]PreviewLine `json:"left,omitempty"`
 
 	// Steps What is done because of it, as far as is known now: a line for each sandbox that is ended, each task that is failed.
-	Steps *[]string `json:"steps,omitempty"`
+	Steps *[]PreviewLine `json:"steps,omitempty"`
 
-	// Subjects What it concerns, and what it leaves, with the reason.
+	// Subjects What it concerns: task:ID, sandbox:PROVIDER/ID.
 	Subjects *[]string `json:"subjects,omitempty"`
 
 	// Will What will happen, one sentence each.
 	Will []string `json:"will"`
+}
+
+// PreviewLine A PreviewLine says of one subject what is done to it, or why nothing is.
+type PreviewLine struct {
+	Says string `json:"says"`
+
+	// Subject task:ID, sandbox:PROVIDER/ID.
+	Subject string `json:"subject"`
 }
 
 // Problem A Problem is why a request was not answered as it was asked, in the form of RFC 9457.

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -102,4 +103,25 @@ func AfterQuarantine(at time.Time, keep time.Duration) Evidence {
 func (a *Action) InQuarantine() bool {
 	return a.Step == StepTerminate && a.Seq > 0 &&
 		slices.ContainsFunc(a.Evidence, func(e Evidence) bool { return e.Source == Quarantined })
+}
+
+// HeldByBreaker is what an open breaker holds with: by which limit too many are due, and how they are let go.
+func HeldByBreaker(b *Breaker, fleet int, limit string) Held {
+	return Held{Kind: HeldBreaker, Reason: fmt.Sprintf("%d due of a fleet of %d%s%s%s%s --hash %s", len(b.Subjects),
+		fleet, exceeds, limit, releaseBy, b.Rule, b.Hash)}
+}
+
+// What stands before a breaker's limit, and between it and the command that releases what is held.
+const (
+	exceeds   = " exceed "
+	releaseBy = "; release with: sandkeeper release "
+)
+
+// BreakerLimit is by which limit too many are due, where a breaker holds and says it; else "".
+func BreakerLimit(by Held) string {
+	limit, _, is := strings.Cut(by.Reason, releaseBy)
+	if by.Kind != HeldBreaker || !is || !strings.Contains(limit, exceeds) {
+		return ""
+	}
+	return limit
 }

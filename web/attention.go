@@ -62,7 +62,8 @@ func (s *model) incidentItems() []item {
 		items = append(items, item{
 			Key: "incident " + ui.Name(in.ID), Chip: ui.Chip(l, strings.Replace(state, "open", "incident", 1)),
 			Text: ui.Said(failureWords(in)).To(ui.Address("incidents", in.ID)), When: ui.Since(in.FirstSeen, s.Now),
-			Sub:  strings.Join(reconcile.NonEmpty(causeWords(s.Overview, in), placeOf(in)), " "),
+			Sub: strings.Join(reconcile.NonEmpty(ui.Sentence(causeWords(s.Overview, in)),
+				ui.Capital(ui.Sentence(placeOf(in)))), " "),
 			Acts: s.actsOfIncident(in, true),
 		})
 	}
@@ -110,7 +111,7 @@ func (s *findings) reportedItems() []item {
 
 func reportedItem(o *reconcile.Overview, f *reconcile.FindingSeen) item {
 	href := ui.SubjectAddress(f.Subject)
-	if href == "" {
+	if href == "" || reconcile.TypeOf(f.Subject) == reconcile.SubjectTemplate {
 		href = ui.Asking("findings", "rule", f.Rule)
 	}
 	return item{

@@ -16,7 +16,7 @@ type heldGroup struct {
 	By       string // as plan and metrics say it: "observe", "budget: per_pass 20"
 	Means    string // for people, "" when By says it
 	Count    string
-	Subjects []string
+	Subjects []ui.Cell // each with its rule
 	More     string
 
 	number int
@@ -28,14 +28,14 @@ const mostSubjects = 20
 
 // heldGroups are the due findings by what holds them, the largest group first.
 func heldGroups(o *reconcile.Overview) []heldGroup {
-	subjects, means, kinds := map[string][]string{}, map[string]string{}, map[string]reconcile.Held{}
+	subjects, means, kinds := map[string][]ui.Cell{}, map[string]string{}, map[string]reconcile.Held{}
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		for _, held := range f.HeldBy {
 			if f.Due {
 				by := ui.Line(held.String())
 				means[by], kinds[by] = heldMeans(held), held
-				subjects[by] = append(subjects[by], ui.Name(f.Rule)+": "+subjectWords(f.Subject))
+				subjects[by] = append(subjects[by], ui.Cell{More: []ui.Cell{ui.RuleCell(f.Rule), {Text: ": "}, findingSubject(f)}})
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func holdRows(o *reconcile.Overview) []item {
 	var items []item
 	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Breakers)) {
-		items = append(items, breakerItem(o.Now, o.Controls.Breakers[rule]))
+		items = append(items, breakerItem(o, o.Controls.Breakers[rule]))
 	}
 	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Modes)) {
 		if !demotedBy(o, rule) {
@@ -88,11 +88,32 @@ func holdsWords(o *reconcile.Overview, kind reconcile.HeldKind, what string) str
 	return "holds " + ui.Count(n, "finding")
 }
 
-func breakerItem(now time.Time, b reconcile.Breaker) item {
+// breakerWhy is by which limit too many are due at once; "" where no finding that was read says it.
+func breakerWhy(o *reconcile.Overview, b reconcile.Breaker) string {
+	for i := range o.Findings {
+		if by, held := o.Findings[i].HeldBy.Of(reconcile.HeldBreaker); held && o.Findings[i].Rule == b.Rule {
+			if limit := reconcile.BreakerLimit(by); limit != "" {
+				return ui.Line(limit)
+			}
+		}
+	}
+	return ""
+}
+
+// colon puts a colon before what is not empty.
+func colon(words string) string {
+	if words == "" {
+		return ""
+	}
+	return ": " + words
+}
+
+func breakerItem(o *reconcile.Overview, b reconcile.Breaker) item {
 	rule := ui.Name(b.Rule)
 	return item{
-		Key: "breaker " + rule, Chip: ui.Chip(ui.Warn, "breaker"), When: ui.Since(b.OpenedAt, now),
-		Text: ui.Said(rule + ": " + ui.Count(len(b.Subjects), "subject") + " due at once").To("stops"),
+		Key: "breaker " + rule, Chip: ui.Chip(ui.Warn, "breaker"), When: ui.Since(b.OpenedAt, o.Now),
+		Text: ui.Said(rule + ": " + ui.Count(len(b.Subjects), "subject") + " due at once" +
+			colon(breakerWhy(o, b))).To("stops"),
 		Sub:  "Review them, then release them. It also closes once they are healthy.",
 		Acts: []ui.Act{ui.ReleaseAct(b.Rule)},
 	}

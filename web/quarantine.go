@@ -7,7 +7,7 @@ import "github.com/sandkeeper/sandkeeper/web/ui"
 type quarantineView struct {
 	Key     string
 	Sandbox string
-	Task    string
+	Task    ui.Cell
 	Rule    string
 	Reason  string
 	Author  string
@@ -29,7 +29,7 @@ func (s *steps) quarantines() (views []quarantineView, n int) {
 			continue
 		}
 		views = append(views, quarantineView{
-			Key: ui.Name(a.ID), Sandbox: ui.Name(a.Provider + "/" + a.Sandbox), Task: ui.Name(a.Task),
+			Key: ui.Name(a.ID), Sandbox: ui.Name(a.Provider + "/" + a.Sandbox), Task: ui.TaskCell(a.Task),
 			Rule: ui.Name(a.Rule), Reason: ui.Sentence(ui.Capital(ui.Line(a.Reason))),
 			Author: ui.Name(a.Author), Since: ui.Ago(a.PlannedAt, s.Now), Until: ui.Until(a.NextAttempt, s.Now, ""),
 			Restore: ui.Command("sandkeeper restore %s", a.Sandbox), Href: ui.SandboxAddress(a.Provider, a.Sandbox),

@@ -22,7 +22,8 @@ type requestView struct {
 	Until   ui.Moment
 	Joint   string // what stands between the two
 	Command string // that ends it, or lets go what it holds
-	// Subjects are those of a breaker: they are read before the command that lets them go.
+	// Subjects are those of the breaker of a rule: they are read before the command that lets them go.
+	Rule     string
 	Subjects []string
 	About    ui.Cell // its page; nothing where the words say enough
 	Holds    string  // how many findings
@@ -33,7 +34,7 @@ type requestView struct {
 func requests(o *reconcile.Overview) []requestView {
 	var views []requestView
 	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Breakers)) {
-		views = append(views, breakerRequest(o.Now, o.Controls.Breakers[rule]))
+		views = append(views, breakerRequest(o, o.Controls.Breakers[rule]))
 	}
 	for _, rule := range slices.Sorted(maps.Keys(o.Controls.Modes)) {
 		views = append(views, loweredRequest(o, rule))
@@ -58,13 +59,14 @@ func requests(o *reconcile.Overview) []requestView {
 	return views
 }
 
-func breakerRequest(now time.Time, b reconcile.Breaker) requestView {
+func breakerRequest(o *reconcile.Overview, b reconcile.Breaker) requestView {
 	rule := ui.Name(b.Rule)
 	return requestView{
 		Key: "breaker " + rule, What: "Breaker of " + rule,
-		Why: ui.Count(len(b.Subjects), "subject") + " due at once, list " + ui.Name(b.Hash),
-		At:  ui.Ago(b.OpenedAt, now), Until: ui.Moment{Text: "until they are released or healthy"},
-		Command: releaseCommand(b), Subjects: b.Subjects, About: ui.RuleCell(b.Rule), Act: ui.ReleaseAct(b.Rule),
+		Why: ui.Count(len(b.Subjects), "subject") + " due at once" + colon(breakerWhy(o, b)) + ", list " + ui.Name(b.Hash),
+		At:  ui.Ago(b.OpenedAt, o.Now), Until: ui.Moment{Text: "until they are released or healthy"},
+		Command: releaseCommand(b), Rule: b.Rule, Subjects: b.Subjects, About: ui.RuleCell(b.Rule),
+		Act: ui.ReleaseAct(b.Rule),
 	}
 }
 
@@ -88,9 +90,17 @@ func pauseRequest(o *reconcile.Overview, p reconcile.Pause) requestView {
 	return requestView{
 		Key: "pause " + scope, What: "Pause of " + scope, Why: ui.Line(p.Reason), Author: ui.Name(p.Author),
 		At: ui.Ago(p.At, o.Now), Until: ui.Until(p.Until, o.Now, "until it is resumed"),
-		Command: ui.Command("sandkeeper resume %s", p.Scope), Act: ui.ResumeAct(p.Scope),
+		Command: ui.Command("sandkeeper resume %s", p.Scope), About: pauseAbout(p.Scope), Act: ui.ResumeAct(p.Scope),
 		Holds: holdsWords(o, reconcile.HeldPause, p.Scope),
 	}
+}
+
+// pauseAbout is the page of what is paused; nothing when that is everything.
+func pauseAbout(scope string) ui.Cell {
+	if ui.SubjectAddress(scope) == "" {
+		return ui.Cell{}
+	}
+	return ui.SubjectCell(scope)
 }
 
 func holdRequest(o *reconcile.Overview, h reconcile.Hold) requestView {

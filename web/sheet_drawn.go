@@ -53,7 +53,8 @@ func marked(all ...chart.Mark) []chart.Mark {
 func (l *life) taskLanes(t *reconcile.TaskSeen) []chart.Lane {
 	name := "task " + brief(t.ID)
 	seen := chart.Lane{Name: name, Clock: "sandkeeper's clock", Marks: marked(
-		mark(t.FirstSeen, "task", "", "first seen"), mark(t.Since, "task", "", text.Plain(t.Status, 24)))}
+		mark(t.FirstSeen, "task", "", "first seen"), mark(t.Since, "task", "", text.Plain(t.Status, 24)),
+		mark(t.MarkAt, "task", "by its activity", "last seen"))}
 	for _, at := range t.Attempts {
 		seen.Marks = append(seen.Marks, mark(at, "bad", "an attempt ended without success", "attempt failed"))
 	}
@@ -62,7 +63,7 @@ func (l *life) taskLanes(t *reconcile.TaskSeen) []chart.Lane {
 	}
 	return []chart.Lane{{Name: name, Clock: "task database's clock", Marks: marked(
 		mark(t.StartedAt, "task", "", "started"), mark(t.UpdatedAt, "task", "", "row changed"),
-		mark(t.BeatAt, "task", "", "last heartbeat"))}, seen}
+		mark(t.BeatAt, "task", "newest heartbeat", "last seen"))}, seen}
 }
 
 func brief(id string) string {
@@ -85,6 +86,9 @@ func (l *life) boxLane(b *reconcile.SandboxSeen) chart.Lane {
 		lane.Spans = []chart.Span{{From: b.FirstSeen, To: end, Class: "box", Text: "seen from " + text.Time(b.FirstSeen) +
 			" to " + text.Time(end)}}
 	}
+	answered := slices.IndexFunc(l.Probes, func(p reconcile.ProbeResult) bool { // they come newest first
+		return p.Ref == b.Ref && p.Outcome == reconcile.Answered
+	})
 	worse := false // only the first of a row of failures is named
 	for i := len(l.Probes) - 1; i >= 0; i-- {
 		p := &l.Probes[i]
@@ -92,6 +96,9 @@ func (l *life) boxLane(b *reconcile.SandboxSeen) chart.Lane {
 			continue
 		}
 		class, label := "well", ""
+		if i == answered {
+			label = "last answered"
+		}
 		if p.Outcome.Failed() {
 			class = "bad"
 			if !worse {

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"slices"
+
 	"github.com/a-h/templ"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
@@ -33,7 +35,7 @@ func SourcesPage(a *Asked) templ.Component {
 		g.Rows = append(g.Rows, ui.Row{Key: "source " + l.Name, Cells: []ui.Cell{
 			{Text: ui.Capital(l.Words), Sub: l.Name}, trust, ui.When(l.Lasts), {Text: ui.Capital(l.Reason)}, holds}})
 	}
-	p.Blocks = []ui.Block{{Grid: &g}, {Title: "Providers", Grid: ptr(s.fleet.grid())}, {Title: "Templates",
+	p.Blocks = []ui.Block{{Grid: &g}, {Title: "Providers", Grid: s.providersWithActs()}, {Title: "Templates",
 		Grid: templateGrid(s.Overview)}}
 	if g := canaryGrid(s); g != nil {
 		p.Blocks = append(p.Blocks, ui.Block{Title: "Canaries", Aside: "each must be gone within " +
@@ -44,7 +46,19 @@ func SourcesPage(a *Asked) templ.Component {
 
 const restsWords = "Each source proves itself, or what rests on it is frozen until it is whole again."
 
-func ptr[T any](v T) *T { return &v }
+// providersWithActs are the providers, each with what an operator may ask for of it.
+func (s *model) providersWithActs() *ui.Grid {
+	g := s.fleet.grid()
+	for i, name := range s.fleet.providerNames() {
+		scope := reconcile.SubjectOf(reconcile.SubjectProvider, name)
+		act := ui.PauseAct(scope)
+		if slices.ContainsFunc(s.Controls.Pauses, func(p reconcile.Pause) bool { return p.Scope == scope }) {
+			act = ui.ResumeAct(scope)
+		}
+		g.Rows[i].Cells[0].Acts = []ui.Act{act, ui.HoldAct(scope)}
+	}
+	return &g
+}
 
 func templateGrid(o *reconcile.Overview) *ui.Grid {
 	g := &ui.Grid{Heads: []string{"template", "state", "last start from it", "looked at"},

@@ -143,6 +143,37 @@ func TestBreakerIsReadFirst(t *testing.T) {
 	}
 }
 
+// TestProvidersArePaused: the page of sources has, for each provider, the button that pauses it, or ends that.
+func TestProvidersArePaused(t *testing.T) {
+	for scope, want := range map[string]string{"all": "act/pause?what=provider%3Adaytona",
+		"provider:daytona": "act/resume?what=provider%3Adaytona"} {
+		r := Reading{Overview: webtest.Healthy()}
+		r.Overview.Controls.Pauses = []reconcile.Pause{{Scope: scope, Author: "ana", At: r.Overview.Now}}
+		text := rendered(t, SourcesPage(&Asked{Reading: &r, Process: process()}))
+		if !strings.Contains(text, want) || strings.Count(text, "what=provider%3Adaytona") != 1 {
+			t.Errorf("with %s paused the page has no %s", scope, want)
+		}
+	}
+}
+
+// TestStopsAreColoured: what operators set alone is blue, and amber with it is what nobody asked for.
+func TestStopsAreColoured(t *testing.T) {
+	for want, change := range map[ui.Level]func(*reconcile.Overview){
+		ui.Set: func(*reconcile.Overview) {},
+		ui.Warn: func(o *reconcile.Overview) {
+			o.Controls.Breakers = webtest.Worlds()["breaker"].Overview.Controls.Breakers
+		},
+	} {
+		r := Reading{Overview: webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
+			o.Controls.Holds = []reconcile.Hold{{ID: 1, Target: "task:t-1", Author: "ana", At: o.Now}}
+			change(o)
+		})}
+		if text := rendered(t, StopsPage(&Asked{Reading: &r, Process: process()})); !strings.Contains(text, `class="head `+string(want)) {
+			t.Errorf("the head is not %s in %.2000s", want, text[strings.Index(text, "<main"):])
+		}
+	}
+}
+
 func TestDisagreements(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*reconcile.History)
@@ -184,6 +215,9 @@ func TestAddresses(t *testing.T) {
 		ui.Asking("x", "a", "1", "b", "2"):              "x?a=1&b=2",
 		ui.SubjectAddress("incident:i-1"):               "incidents/i-1",
 		ui.SubjectAddress("capacity:daytona/cpu"):       "",
+		ui.SubjectAddress("breaker:orphan"):             "rules/orphan",
+		ui.SubjectAddress("provider:daytona"):           "sandboxes?provider=daytona",
+		ui.SubjectAddress("template:daytona/light"):     "sandboxes?provider=daytona&text=light",
 	} {
 		if got != want {
 			t.Errorf("address %q, want %q", got, want)

@@ -32,7 +32,7 @@ type event struct {
 func (s *model) timeline() ui.Grid {
 	events := slices.Concat(s.actionEvents(), s.resolvedEvents(), operatorEvents(s.Overview), incidentEvents(s.Overview))
 	slices.SortStableFunc(events, func(a, b event) int { return b.at.Compare(a.at) })
-	g := ui.Grid{Caption: "Newest first, UTC", Heads: []string{"at", "what became of it", "what", "took"},
+	g := ui.Grid{Caption: "Newest first, UTC", Heads: []string{"at", "outcome", "what", "took"},
 		Empty: "Nothing happened recently."}
 	for _, e := range events[:min(len(events), mostTimeline)] {
 		at := ui.Exactly(e.at)
@@ -122,7 +122,7 @@ func (s *model) batchEvent(b *batch) event {
 		e.sub = text.Plain(a.Detail, mostHead)
 	}
 	if by, asked := a.TakenBack(); asked {
-		e.right = "by " + text.Plain(by, mostHolding)
+		e.right, e.sub = "by "+text.Plain(by, mostHolding), ""
 	}
 	return e
 }
@@ -189,8 +189,8 @@ func (s *model) resolvedEvents() []event {
 	})
 	for i := range sorted {
 		f := &sorted[i]
-		if s.states.actedOn(f, time.Time{}) {
-			continue
+		if s.states.actedOn(f, time.Time{}) || reconcile.TypeOf(f.Subject) == reconcile.SubjectIncident {
+			continue // an incident has lines of its own
 		}
 		if k, seen := at[f.Rule]; seen && events[k].at.Sub(f.ResolvedAt) <= together {
 			n[f.Rule]++

@@ -109,8 +109,8 @@ func tripped(s *model) (verdict, bool) {
 	b := s.Controls.Breakers[rules[0]]
 	v := verdict{
 		Level: ui.Warn, Word: "Circuit breaker open",
-		Sentence: fmt.Sprintf("%s wants to act on %s at once, more than its limit.",
-			ui.Capital(ui.Name(b.Rule)), ui.Count(len(b.Subjects), "subject")),
+		Sentence: fmt.Sprintf("%s wants to act on %s at once%s.", ui.Capital(ui.Name(b.Rule)),
+			ui.Count(len(b.Subjects), "subject"), reconcile.FirstOf(colon(breakerWhy(s.Overview, b)), ", more than its limit")),
 		Next: "Nothing of it is done. Review the list, then release it.",
 		Link: ui.Link{Text: "Review the list", Href: "stops"},
 	}

@@ -107,6 +107,9 @@ func TestVerdict(t *testing.T) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "clock:updated_at"})
 		}), ui.Well, "In agreement", "All 212 live tasks and 214 sandboxes agree. Last full pass 12s ago.", ""},
 		"a breaker is open": {webtest.Worlds()["breaker"].Overview, ui.Warn, "Circuit breaker open",
+			"Orphan wants to act on 5 subjects at once: 5 due of a fleet of 14 exceed 30%.", ""},
+		"a breaker is open, and what it holds was not read": {webtest.With(webtest.Worlds()["breaker"].Overview,
+			func(o *reconcile.Overview) { o.Findings = nil }), ui.Warn, "Circuit breaker open",
 			"Orphan wants to act on 5 subjects at once, more than its limit.", ""},
 		"a template is inactive": {webtest.Worlds()["template"].Overview, ui.Bad, "Needs attention",
 			`Snapshot "ai-agent-dev-heavy" is inactive, last successful start from it 2026-01-17 12:00:00.`, ""},

@@ -111,11 +111,14 @@ func TestDetails(t *testing.T) {
 
 func TestHeldGroups(t *testing.T) {
 	got := heldGroups(new(webtest.Worlds()["held"].Overview))
+	of := func(id string) ui.Cell {
+		return ui.Cell{More: []ui.Cell{ui.RuleCell("orphan"), {Text: ": "}, ui.SubjectCell("sandbox:daytona/" + id)}}
+	}
 	want := []heldGroup{
-		{By: "observe", Count: "2 findings", Subjects: []string{"orphan: sandbox daytona/sb-3", "orphan: sandbox daytona/sb-4"}},
-		{By: "budget: per_pass 20", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-2"}},
-		{By: "hold: sandbox:sb-1 (customer is in it) by ben", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-1"}},
-		{By: "pause: all (drill) by ana", Count: "1 finding", Subjects: []string{"orphan: sandbox daytona/sb-1"}},
+		{By: "observe", Count: "2 findings", Subjects: []ui.Cell{of("sb-3"), of("sb-4")}},
+		{By: "budget: per_pass 20", Count: "1 finding", Subjects: []ui.Cell{of("sb-2")}},
+		{By: "hold: sandbox:sb-1 (customer is in it) by ben", Count: "1 finding", Subjects: []ui.Cell{of("sb-1")}},
+		{By: "pause: all (drill) by ana", Count: "1 finding", Subjects: []ui.Cell{of("sb-1")}},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(heldGroup{}, "Key", "Means"), cmpopts.IgnoreUnexported(heldGroup{})); diff != "" {
 		t.Errorf("heldGroups (-want +got):\n%s", diff)

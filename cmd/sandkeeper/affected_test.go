@@ -14,9 +14,9 @@ func TestUnreleased(t *testing.T) {
 		held = append(held, "task:x")
 	}
 	got := unreleased(&reconcile.Incident{ID: "i-1", Rule: "heartbeat-lost", Cause: "region eu", Count: 25}, held,
-		[]string{"done then: sandbox daytona/sb-1: terminated (heartbeat-lost)"})
+		[]string{"done then: sandbox:daytona/sb-1: terminated (heartbeat-lost)"})
 	for _, want := range []string{"i-1  holds  25 failures", "region eu", "… and 5 more", "25 subjects held by it now",
-		"release incident:i-1 --reason", "done then: sandbox daytona/sb-1: terminated"} {
+		"release incident:i-1 --reason", "done then: sandbox:daytona/sb-1: terminated"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
 		}

@@ -52,6 +52,7 @@ func TestOperatorActsInABrowser(t *testing.T) {
 	b.fill("password", "geheim")
 	b.shows("the confirmation", "h1", "Keep one task, sandbox, label or provider")
 	b.until("the form can be sent", "!document.querySelector('fieldset').disabled")
+	b.leads("what it would hold", "#concerned a", "sandboxes/daytona/"+held.ID)
 	b.fill("reason", "the customer looks at it")
 	b.shows("what was recorded", "section.well", "holding sandbox:"+held.ID)
 
@@ -59,13 +60,14 @@ func TestOperatorActsInABrowser(t *testing.T) {
 	b.shows("what waits", "main", "0 steps that nobody has begun will wait")
 
 	b.open(p.base + "/act/terminate?provider=daytona&sandbox=" + orphan.ID)
-	b.shows("what it concerns", "main", "daytona/"+orphan.ID)
+	b.leads("what it concerns", "#concerned a", "sandboxes/daytona/"+orphan.ID)
 	b.fill("reason", "ticket 4711", "password", "geheim")
 	b.shows("what was recorded", "section.well", "recorded: the end of 1 sandbox")
 	b.open(p.base + "/act/pause?what=provider:daytona")
 	b.shows("what waits", "main", "1 step that nobody has begun will wait")
 	b.open(p.base + "/act/resume?what=all")
-	b.shows("what goes on", "#steps", "sandbox daytona/"+orphan.ID+": terminated (operator)")
+	b.shows("what goes on", "#steps", "sandbox:daytona/"+orphan.ID+": terminated (operator)")
+	b.leads("what goes on", "#steps a", "sandboxes/daytona/"+orphan.ID)
 	for query, want := range map[string]int{
 		"SELECT count(*) FROM sandkeeper.holds WHERE author = 'ana' AND reason = 'the customer looks at it'": 1,
 		"SELECT count(*) FROM sandkeeper.actions WHERE author = 'ana' AND step = 'terminate' AND seal <> ''": 1,
@@ -78,6 +80,13 @@ func TestOperatorActsInABrowser(t *testing.T) {
 	if !a.ended(orphan.ID) || a.ended(held.ID) {
 		t.Errorf("ended: what was asked for %t, what is held %t", a.ended(orphan.ID), a.ended(held.ID))
 	}
+}
+
+// leads demands that the page has one such link, and that it leads to this address of ours.
+func (b *tab) leads(what, selector, address string) {
+	b.a.Helper()
+	b.until(what+" is one link to "+address, fmt.Sprintf(
+		"(links => links.length == 1 && links[0].href.endsWith(%q))(document.querySelectorAll(%q))", "/"+address, selector))
 }
 
 // fill fills fields in and sends their form.

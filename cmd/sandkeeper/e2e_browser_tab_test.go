@@ -187,6 +187,13 @@ func (b *tab) search(part string) {
 	b.shows("what was sought", "h1", part)
 }
 
+// filter fills a field of the page's filter in, and sends it off by its button.
+func (b *tab) filter(field, value string) {
+	b.a.Helper()
+	b.do(chromedp.SendKeys(chromedp.CSS("form.filters [name="+field+"]"), value))
+	b.do(chromedp.Click(chromedp.CSS("form.filters button")))
+}
+
 // phone demands that nothing is cut on a narrow screen: the page is no wider than it.
 func (b *tab) phone() {
 	b.a.Helper()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"strings"
@@ -43,6 +44,11 @@ func TestPageInABrowser(t *testing.T) {
 	b.follow("all sandboxes", `nav a[href$="sandboxes"]`, "Sandboxes")
 	b.follow("them in another order", "thead th:nth-child(2) a", "Sandboxes")
 	b.shows("by what they are in order", "th[aria-sort]", "state ▲")
+	b.filter("text", ws[0].sandbox[:13])
+	b.until("the one of these letters alone, and an address to hand on", fmt.Sprintf("document.querySelectorAll('main tbody tr').length == 1 "+
+		"&& location.search.includes('text=' + %q)", ws[0].sandbox[:13]))
+	b.follow("all again", "form.filters a", "Sandboxes")
+	b.until("all of them", "document.querySelectorAll('main tbody tr').length == 4")
 	b.phone()
 	b.clean()
 	b.open(d.url())
@@ -53,8 +59,9 @@ func TestPageInABrowser(t *testing.T) {
 	b.until("the page is connected again", `document.getElementById("connection").hidden && !document.body.classList.contains("lost")`)
 	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
 	d.stop()
-	if got := b.loads(); got != 7 {
-		t.Errorf("a page was loaded %d times, want 7: the first one, actions, search, sandbox, sandboxes in two orders, and the first one again", got)
+	if got := b.loads(); got != 9 {
+		t.Errorf("a page was loaded %d times, want 9: the first one, actions, search, sandbox, sandboxes in two orders, "+
+			"filtered and not, and the first one again", got)
 	}
 	a.keeps(ws)
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -52,6 +53,9 @@ func execute(ctx context.Context, args []string, io console.Stdio) int {
 	case errors.As(err, &exit):
 		if exit.Err != nil {
 			complain(io.Err, exit.Err)
+		}
+		if exit.Err != nil && exit.Code == verb.WrongUsage && slices.Contains(args, "--"+detailedExitCode) {
+			return 1 // there 2 says that there are steps
 		}
 		return exit.Code
 	}

@@ -12,6 +12,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 )
 
+// detailedExitCode is the flag by which 2 means that there are steps.
+const detailedExitCode = "detailed-exitcode"
+
 // planFlags are the flags of plan.
 type planFlags struct {
 	runFlags
@@ -31,7 +34,8 @@ before the first migrate. Its own look counts as a sighting, in memory only.
 The text has the steps by rule, with counts, and at most --limit of each rule. --rule and --provider leave the
 others out, of -o json too.
 
-Exit code 0, or 1 on an error and on wrong usage. With --detailed-exitcode 2 means that there are steps.`,
+Exit code 0, 1 on an error, 2 on wrong usage. With --detailed-exitcode 2 means that there are steps, and wrong
+usage is 1.`,
 		Example: `  sandkeeper plan
   sandkeeper plan --rule orphan --limit 0
   sandkeeper plan -o json --detailed-exitcode`,
@@ -42,7 +46,7 @@ Exit code 0, or 1 on an error and on wrong usage. With --detailed-exitcode 2 mea
 	f.only.addRule(c)
 	f.only.addProvider(c)
 	c.Flags().IntVar(&f.only.limit, "limit", previewLines, "most steps and findings of each rule in the text; 0: all")
-	c.Flags().BoolVar(&f.detailed, "detailed-exitcode", false, "exit with 2 when there are steps, done or held")
+	c.Flags().BoolVar(&f.detailed, detailedExitCode, false, "exit with 2 when there are steps, done or held")
 	return c
 }
 

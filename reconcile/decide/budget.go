@@ -117,9 +117,7 @@ func trip(v *view.View, name string, listed []string, due []*draft, fleet int) r
 	b.Subjects = slices.Compact(b.Subjects)
 	b.Hash = reconcile.SubjectsHash(b.Subjects)
 	for _, r := range due {
-		r.holds = append(r.holds, reconcile.Held{Kind: reconcile.HeldBreaker, Reason: fmt.Sprintf(
-			"%d due of a fleet of %d exceed %s; release with: sandkeeper release %s --hash %s",
-			len(b.Subjects), fleet, percent(v.P.Limits.Breaker), name, b.Hash)})
+		r.holds = append(r.holds, reconcile.HeldByBreaker(&b, fleet, percent(v.P.Limits.Breaker)))
 	}
 	return b
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
@@ -66,19 +65,13 @@ func LogIn(l Login) templ.Component { return logIn(l) }
 // mostNamed is how many subjects a confirmation names; the count and the hash are of all.
 const mostNamed = 200
 
-func (c *Confirmation) named() []string { return clipped(c.Preview.Subjects) }
-
-func (c *Confirmation) left() []string { return clipped(c.Preview.Left) }
-
-func clipped(all []string) []string {
-	var out []string
-	for _, one := range all[:min(len(all), mostNamed)] {
-		out = append(out, text.Plain(one, 300))
+// concerned are the subjects as lines that say nothing of them.
+func (c *Confirmation) concerned() []api.PreviewLine {
+	lines := make([]api.PreviewLine, 0, len(c.Preview.Subjects))
+	for _, subject := range c.Preview.Subjects {
+		lines = append(lines, api.PreviewLine{Subject: subject})
 	}
-	if more := len(all) - mostNamed; more > 0 {
-		out = append(out, fmt.Sprintf("and %d more", more))
-	}
-	return out
+	return lines
 }
 
 // lasts says what the time of the request is where none is given; "" when it takes none, as the release of an incident,

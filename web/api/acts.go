@@ -31,14 +31,25 @@ type Preview struct {
 	// What will happen, one sentence each.
 	Will []string `json:"will" jsonschema_extras:"x-untrusted=true"`
 	// What is done because of it, as far as is known now: a line for each sandbox that is ended, each task that is failed.
-	Steps []string `json:"steps,omitempty" jsonschema_extras:"x-untrusted=true"`
-	// What it concerns, and what it leaves, with the reason.
+	Steps []PreviewLine `json:"steps,omitempty"`
+	// What it concerns: task:ID, sandbox:PROVIDER/ID.
 	Subjects []string `json:"subjects,omitempty" jsonschema_extras:"x-untrusted=true"`
-	Left     []string `json:"left,omitempty" jsonschema_extras:"x-untrusted=true"`
+	// What it leaves, with the reason.
+	Left []PreviewLine `json:"left,omitempty"`
 	// The list of subjects in short; a request repeats both, so that nobody says yes to another list.
 	Count int    `json:"count,omitempty"`
 	Hash  string `json:"hash,omitempty"`
 }
+
+// A PreviewLine says of one subject what is done to it, or why nothing is.
+type PreviewLine struct {
+	// task:ID, sandbox:PROVIDER/ID.
+	Subject string `json:"subject" jsonschema_extras:"x-untrusted=true"`
+	Says    string `json:"says" jsonschema_extras:"x-untrusted=true"`
+}
+
+// String is the line as people read it.
+func (l PreviewLine) String() string { return l.Subject + ": " + l.Says }
 
 // A Verb is one thing that an operator may ask for on the page and by the API.
 type Verb struct {

@@ -23,6 +23,15 @@ func (s *answers) notMade(w http.ResponseWriter, r *http.Request, err error) {
 	http.Error(w, "the page could not be made, the log says why", http.StatusInternalServerError)
 }
 
+// refuse answers with why not, to programs in their form.
+func refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	if strings.HasPrefix(r.URL.Path, "/api/") {
+		problem(w, api.Problem{Status: status, Detail: why})
+		return
+	}
+	http.Error(w, why, status)
+}
+
 // missing is the page of addresses that are not there.
 func (s *answers) missing(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/api/") {

@@ -111,6 +111,8 @@ func checkAct(v api.Verb, a api.Act) error {
 	switch {
 	case strings.TrimSpace(a.Reason) == "":
 		return wrong("reason is required; it is recorded and shown on the page")
+	case !text.Storable(a.Reason) || !text.Storable(a.Target):
+		return wrong("reason and target have a letter that no record holds: a NUL, or half of one")
 	case len(a.Reason) > 1000 || len(a.Target) > 1000:
 		return wrong("reason and target have at most 1000 bytes")
 	case a.Target == "" && v.Target != "" && !v.Optional:
@@ -158,7 +160,11 @@ func (s *asker) preview(ctx context.Context, r *http.Request) (api.Preview, erro
 	}
 	q := r.URL.Query()
 	running := q.Get("include_running") == "true"
-	p, err := s.Acts.Preview(ctx, v.Name, api.Act{Target: q.Get("target"), IncludeRunning: running})
+	target := q.Get("target")
+	if !text.Storable(target) {
+		return api.Preview{}, reconcile.ErrNotFound
+	}
+	p, err := s.Acts.Preview(ctx, v.Name, api.Act{Target: target, IncludeRunning: running})
 	var refused *api.Refusal
 	if errors.As(err, &refused) {
 		err = &wrongRequest{refused.Status, refused.Why}

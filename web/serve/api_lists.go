@@ -96,7 +96,7 @@ func (s *documents) passes(ctx context.Context, r *http.Request) (api.List[api.P
 func (s *documents) pass(ctx context.Context, r *http.Request) (api.Pass, error) {
 	number, err := strconv.ParseInt(r.PathValue("n"), 10, 64)
 	if err != nil || number < 1 {
-		return api.Pass{}, wrong("a pass goes by its number")
+		return api.Pass{}, reconcile.ErrNotFound
 	}
 	rows, err := s.Records.PassesBelow(ctx, number+1, 1)
 	if err == nil && (len(rows) == 0 || rows[0].ID != number) {

@@ -265,7 +265,7 @@ func TestCollectionsAreAskedFor(t *testing.T) {
 	}
 	for path, want := range map[string]int{
 		"/api/v1/actions?step=explode": 400, "/api/v1/actions?step=terminate&outcome=done&pass=4": 200, "/api/v1/actions?pass=x": 400,
-		"/api/v1/actions/none": 404, "/api/v1/incidents/none": 404, "/api/v1/tasks/none": 404, "/api/v1/passes/9": 404, "/api/v1/passes/x": 400,
+		"/api/v1/actions/none": 404, "/api/v1/incidents/none": 404, "/api/v1/tasks/none": 404, "/api/v1/passes/9": 404, "/api/v1/passes/x": 404,
 		"/api/v1/rules/none": 404, "/api/sandbox/none": 404, "/api/sandbox/other": 404, "/api/sandbox/daytona%2Fsb-1": 200, "/api/nothing": 404,
 	} {
 		if w := ask(h, "GET", path); w.Code != want {

@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
 // A caller is who asks, as far as it is proven. Who merely reads need not have a name: on loopback nobody is asked for
@@ -47,20 +45,11 @@ func (r *route) handler(log *slog.Logger) http.Handler {
 		if why := r.refusal(q); why != "" {
 			log.WarnContext(q.Context(), "refused on the page", "route", r.method+" "+r.path,
 				"user", callerOf(q).name, "from", q.RemoteAddr, "why", why)
-			forbidden(w, q, why)
+			refuse(w, q, http.StatusForbidden, why)
 			return
 		}
 		r.to(w, q)
 	})
-}
-
-// forbidden answers 403, to programs in their form.
-func forbidden(w http.ResponseWriter, q *http.Request, why string) {
-	if strings.HasPrefix(q.URL.Path, "/api/") {
-		problem(w, api.Problem{Status: http.StatusForbidden, Detail: why})
-		return
-	}
-	http.Error(w, why, http.StatusForbidden)
 }
 
 // refusal is why a request may not have what the row serves, "" when it may. The gate has let it in already.

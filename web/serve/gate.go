@@ -40,8 +40,8 @@ func (g *authGate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var err error
 		if users, err = g.check(); err != nil {
 			g.log.ErrorContext(r.Context(), "page closed", "err", err)
-			http.Error(w, "the page is closed: web.config_file was changed and is refused, the log says why",
-				http.StatusServiceUnavailable)
+			refuse(w, r, http.StatusServiceUnavailable,
+				"the page is closed: web.config_file was changed and is refused, the log says why")
 			return
 		}
 	}
@@ -50,10 +50,10 @@ func (g *authGate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound):
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		http.Error(w, http.StatusText(http.StatusUnauthorized), http.StatusUnauthorized)
+		refuse(w, r, http.StatusUnauthorized, http.StatusText(http.StatusUnauthorized))
 	case err != nil:
 		g.log.WarnContext(r.Context(), "token not checked", "err", err) //nolint:contextcheck // it is the request's own
-		http.Error(w, "the token cannot be checked now", http.StatusServiceUnavailable)
+		refuse(w, r, http.StatusServiceUnavailable, "the token cannot be checked now")
 	case c.name != "":
 		g.inside.ServeHTTP(w, calledBy(r, c))
 	default:

@@ -56,7 +56,7 @@ func (g *guesses) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !g.known(mark) {
 		if !g.seats.sit(r.Context()) {
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many log-ins at once, ask again in a moment", http.StatusServiceUnavailable)
+			refuse(w, r, http.StatusServiceUnavailable, "too many log-ins at once, ask again in a moment")
 			return
 		}
 		defer g.seats.rise()

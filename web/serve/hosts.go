@@ -41,8 +41,8 @@ func (k *knownHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	k.count.hosts.Add(1)
-	http.Error(w, fmt.Sprintf("this server is not known as %q: ask for it by its address, or add the name to web.hosts",
-		text.Clip(name, 100)), http.StatusMisdirectedRequest)
+	refuse(w, r, http.StatusMisdirectedRequest, fmt.Sprintf("this server is not known as %q: "+
+		"ask for it by its address, or add the name to web.hosts", text.Clip(name, 100)))
 }
 
 // hostName is what a Host header or a key of the config names, without port, brackets and the dot of the root.

@@ -27,7 +27,7 @@ func newInflightLimit(seats int, behind http.Handler) *inflightLimit {
 func (l *inflightLimit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !l.seats.sit(r.Context()) {
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, "too many requests at once, ask again in a moment", http.StatusServiceUnavailable)
+		refuse(w, r, http.StatusServiceUnavailable, "too many requests at once, ask again in a moment")
 		return
 	}
 	leave := sync.OnceFunc(l.seats.rise)

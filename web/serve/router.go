@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // newRouter makes the router of a table, without the rows that are named by the error.
@@ -21,7 +23,14 @@ func newRouter(s *site, table []route) (http.Handler, error) {
 		}
 		known[r.path][r.method] = r.handler(s.Log)
 	}
-	return paths(known, http.HandlerFunc(s.missing)), errors.Join(wrong...)
+	rows := paths(known, http.HandlerFunc(s.missing))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !text.Storable(r.URL.Path) { // nothing on record goes by such an id, and the ledger would refuse the question
+			s.missing(w, r)
+			return
+		}
+		rows.ServeHTTP(w, r)
+	}), errors.Join(wrong...)
 }
 
 // paths sends a request to what its path names, or to the rest. Nothing else tells net/http of paths.
@@ -48,7 +57,7 @@ func (m methods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Allow", m.allowed())
-	http.Error(w, http.StatusText(http.StatusMethodNotAllowed), http.StatusMethodNotAllowed)
+	refuse(w, r, http.StatusMethodNotAllowed, http.StatusText(http.StatusMethodNotAllowed))
 }
 
 func (m methods) allowed() string {

@@ -77,6 +77,12 @@ func SubjectAddress(subject string) string {
 		return Address("incidents", of.ID)
 	case reconcile.SubjectRule:
 		return RuleAddress(of.ID)
+	case reconcile.SubjectBreaker:
+		return RuleAddress(of.ID)
+	case reconcile.SubjectProvider:
+		return Asking("sandboxes", "provider", of.ID)
+	case reconcile.SubjectTemplate:
+		return Asking("sandboxes", "provider", of.Provider, "text", of.ID) // those that were made from it
 	case reconcile.SubjectSource:
 		return "sources"
 	}

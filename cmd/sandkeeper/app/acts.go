@@ -90,8 +90,12 @@ func (a Operator) preview(ctx context.Context, verb string, act api.Act) (api.Pr
 		}
 		w.into(&p)
 	}
-	if verb == "pause" && err == nil {
+	switch {
+	case err != nil:
+	case verb == "pause":
 		err = a.waitingFor(ctx, act.Target, &p)
+	case verb == "hold", verb == "unhold":
+		err = a.heldThen(ctx, verb, act.Target, &p)
 	}
 	return p, err
 }
@@ -138,7 +142,10 @@ func (a Operator) released(ctx context.Context, name string) (what string, subje
 	if !is {
 		what, subjects, err = a.HeldBy(ctx, name)
 		if err == nil && len(subjects) == 0 {
-			err = conflict("%s", holdsNothing(name, what))
+			err = holdsNothing(name, what)
+			if !errors.As(err, new(*MisuseError)) {
+				err = conflict("%s", err)
+			}
 		}
 		return what, subjects, err
 	}

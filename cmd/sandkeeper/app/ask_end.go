@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/api"
@@ -24,7 +25,7 @@ type ending struct {
 	users   map[string][]string        // tasks by what their rows name as their sandbox
 
 	end  []reconcile.SandboxSeen
-	left []string
+	left []api.PreviewLine
 }
 
 func (a Operator) endingOf(ctx context.Context, rule string, running bool) (*ending, error) {
@@ -103,7 +104,7 @@ func (e *ending) weigh(boxes []reconcile.SandboxSeen) {
 			continue
 		}
 		if why := e.spares(&b); why != "" {
-			e.left = append(e.left, text.Line(b.Ref.String()+": "+why))
+			e.left = append(e.left, said(reconcile.BoxSubject(b.Ref), why))
 			continue
 		}
 		e.end = append(e.end, b)
@@ -164,9 +165,12 @@ func (e *ending) holds(b *reconcile.SandboxSeen, tasks []string) reconcile.HeldB
 
 // preview is what would be recorded.
 func (e *ending) preview() api.Preview {
-	subjects := refs(e.end)
+	var subjects []string // in their order, as weighed
+	for i := range e.end {
+		subjects = append(subjects, reconcile.BoxSubject(e.end[i].Ref))
+	}
 	p := api.Preview{Subjects: subjects, Left: e.left, Count: len(subjects), Hash: reconcile.SubjectsHash(subjects)}
-	p.Will = append(p.Will, "The termination of "+sandboxes(len(subjects))+" is recorded.",
+	p.Will = append(p.Will, "The termination of "+console.Plural(len(subjects), "sandbox")+" is recorded.",
 		"Right before each the keeper looks at both worlds again and leaves what is held, used or not ours.")
 	for _, pause := range e.m.Controls.Pauses {
 		of, isProvider := reconcile.OfType(reconcile.SubjectProvider, pause.Scope)
@@ -183,7 +187,7 @@ func (e *ending) ask(ctx context.Context, a Operator, by *Request) (api.Done, er
 	if len(e.end) == 0 {
 		p := e.preview()
 		return api.Done{}, &api.Refusal{Status: http.StatusConflict, Preview: &p,
-			Why: reconcile.FirstOf(strings.Join(e.left, "; "), "there is nothing to end")}
+			Why: reconcile.FirstOf(joined(e.left), "there is nothing to end")}
 	}
 	var actions []reconcile.Action
 	for i := range e.end {
@@ -194,13 +198,6 @@ func (e *ending) ask(ctx context.Context, a Operator, by *Request) (api.Done, er
 	if err != nil {
 		return api.Done{}, err
 	}
-	said := fmt.Sprintf("recorded: the end of %s\n%s", sandboxes(len(asked)), a.Kicked(ctx, asked))
+	said := fmt.Sprintf("recorded: the end of %s\n%s", console.Plural(len(asked), "sandbox"), a.Kicked(ctx, asked))
 	return api.Done{Said: said, Actions: api.ListOf(asked, api.ActionOf).Items}, nil
-}
-
-func sandboxes(n int) string {
-	if n == 1 {
-		return "1 sandbox"
-	}
-	return fmt.Sprintf("%d sandboxes", n)
 }

@@ -102,7 +102,7 @@ func TestEndings(t *testing.T) {
 			if got := strings.Join(ids, " "); got != c.end {
 				t.Errorf("ends %q, want %q", got, c.end)
 			}
-			if got := strings.Join(e.left, "; "); (got == "") != (c.left == "") || !strings.Contains(got, c.left) {
+			if got := joined(e.left); (got == "") != (c.left == "") || !strings.Contains(got, c.left) {
 				t.Errorf("leaves %q, want %q", got, c.left)
 			}
 			if (err != nil) != (c.refused != "") || err != nil && !strings.Contains(err.Error(), c.refused) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,8 +20,8 @@ type freeing struct {
 	policy reconcile.Policy
 	boxes  map[string][]reconcile.Ref // that exist, by the task that they were linked to and by what rows call them
 
-	ends, fails, others []string // what is done, each to one thing
-	left                []string // what something else holds on
+	ends, fails, others []api.PreviewLine // what is done, each to one thing
+	left                []api.PreviewLine // what something else holds on
 }
 
 // freeingOf foretells what may be done without the holds that are lifted, and what waits of the steps on record.
@@ -51,8 +52,8 @@ func (w *freeing) foretell(findings []reconcile.FindingSeen, lifted func(*reconc
 	for i := range findings {
 		w.finding(&findings[i].Finding, lifted)
 	}
-	for _, list := range []*[]string{&w.ends, &w.fails, &w.others, &w.left} {
-		slices.Sort(*list)
+	for _, list := range []*[]api.PreviewLine{&w.ends, &w.fails, &w.others, &w.left} {
+		slices.SortFunc(*list, func(a, b api.PreviewLine) int { return cmp.Compare(a.String(), b.String()) })
 		*list = slices.Compact(*list)
 	}
 }
@@ -80,7 +81,7 @@ func (w *freeing) finding(f *reconcile.Finding, lifted func(*reconcile.Finding, 
 	switch {
 	case !f.Due || len(rest) == len(f.HeldBy):
 	case len(rest) > 0:
-		w.left = append(w.left, text.Line(f.Subject+": "+rest.String()))
+		w.left = append(w.left, said(f.Subject, rest.String()))
 	default:
 		w.remedy(f)
 	}
@@ -92,10 +93,10 @@ func (w *freeing) remedy(f *reconcile.Finding) {
 	remedy, step := w.policy.Rules[f.Rule].Remedy, reconcile.StepTerminate
 	switch remedy {
 	case reconcile.Report:
-		w.left = append(w.left, text.Line(f.Subject+": "+f.Rule+" only reports"))
+		w.left = append(w.left, said(f.Subject, f.Rule+" only reports"))
 		return
 	case reconcile.Activate:
-		w.others = append(w.others, text.Line(f.Subject+": activated ("+f.Rule+")"))
+		w.others = append(w.others, said(f.Subject, "activated ("+f.Rule+")"))
 		return
 	case reconcile.Quarantine, reconcile.Stop:
 		step = reconcile.StepQuarantine
@@ -124,20 +125,26 @@ func (w *freeing) remedy(f *reconcile.Finding) {
 	}
 }
 
+// said is a line of a preview, cleaned.
+func said(subject, says string) api.PreviewLine {
+	return api.PreviewLine{Subject: text.Line(subject), Says: text.Line(says)}
+}
+
 // step says one of them.
 func (w *freeing) step(step reconcile.Step, task string, ref reconcile.Ref, rule string) {
+	row, box := reconcile.TaskSubject(task), reconcile.BoxSubject(ref)
 	switch {
 	case step == reconcile.StepFail:
-		w.fails = append(w.fails, text.Line("task "+task+": marked failed ("+rule+")"))
+		w.fails = append(w.fails, said(row, "marked failed ("+rule+")"))
 	case step == reconcile.StepRequeue:
-		w.fails = append(w.fails, text.Line("task "+task+": set back to be run again, or marked failed ("+rule+")"))
+		w.fails = append(w.fails, said(row, "set back to be run again, or marked failed ("+rule+")"))
 	case ref.ID == "":
 	case step == reconcile.StepTerminate:
-		w.ends = append(w.ends, text.Line("sandbox "+ref.String()+": terminated ("+rule+")"))
+		w.ends = append(w.ends, said(box, "terminated ("+rule+")"))
 	case step == reconcile.StepQuarantine:
-		w.others = append(w.others, text.Line("sandbox "+ref.String()+": stopped ("+rule+")"))
+		w.others = append(w.others, said(box, "stopped ("+rule+")"))
 	default:
-		w.others = append(w.others, text.Line("sandbox "+ref.String()+": "+string(step)+" ("+rule+")"))
+		w.others = append(w.others, said(box, string(step)+" ("+rule+")"))
 	}
 }
 
@@ -192,7 +199,7 @@ func (a Operator) FreedLines(ctx context.Context, name string, subjects []string
 	}
 	var lines []string
 	for _, step := range slices.Concat(w.ends, w.fails, w.others) {
-		lines = append(lines, "done then: "+step)
+		lines = append(lines, "done then: "+step.String())
 	}
 	return append(lines, leftLines(w.left)...), nil
 }

@@ -26,22 +26,22 @@ func TestFreed(t *testing.T) {
 		left   string
 	}{
 		"a sandbox of nobody": {of: finding("orphan", "", "alone", breaker), remedy: reconcile.Terminate,
-			want: "sandbox daytona/alone: terminated (orphan)", will: "1 sandbox is terminated"},
+			want: "sandbox:daytona/alone: terminated (orphan)", will: "1 sandbox is terminated"},
 		"a live task, with what its row names": {of: finding("assigned-stale", "t-run", "", breaker), remedy: reconcile.Fail,
-			want: "sandbox daytona/used: terminated (assigned-stale)\ntask t-run: marked failed (assigned-stale)",
+			want: "sandbox:daytona/used: terminated (assigned-stale); task:t-run: marked failed (assigned-stale)",
 			will: "1 sandbox is terminated, 1 task is marked failed"},
 		"a live task that is run again": {of: finding("assigned-stale", "t-run", "", breaker), remedy: reconcile.Requeue,
-			want: "sandbox daytona/used: terminated (assigned-stale)\n" +
-				"task t-run: set back to be run again, or marked failed (assigned-stale)", will: "set back"},
+			want: "sandbox:daytona/used: terminated (assigned-stale); " +
+				"task:t-run: set back to be run again, or marked failed (assigned-stale)", will: "set back"},
 		"a live task, whose sandboxes are kept": {of: finding("assigned-stale", "t-run", "", breaker), remedy: reconcile.Fail,
 			change: func(w *freeing) { w.policy.Tasks.KeepSandboxes = true },
-			want:   "task t-run: marked failed (assigned-stale)", will: "1 task is marked failed"},
+			want:   "task:t-run: marked failed (assigned-stale)", will: "1 task is marked failed"},
 		"a task that is over": {of: finding("finished-lingering", "t-done", "over", breaker), remedy: reconcile.Fail,
-			want: "sandbox daytona/over: terminated (finished-lingering)", will: "1 sandbox is terminated"},
+			want: "sandbox:daytona/over: terminated (finished-lingering)", will: "1 sandbox is terminated"},
 		"what is only stopped": {of: finding("orphan", "", "alone", breaker), remedy: reconcile.Quarantine,
-			want: "sandbox daytona/alone: stopped (orphan)", will: "1 further step is taken"},
+			want: "sandbox:daytona/alone: stopped (orphan)", will: "1 further step is taken"},
 		"a step that is recorded": {change: func(w *freeing) { w.m.Actions = []reconcile.Action{waiting} },
-			want: "sandbox daytona/alone: terminated (orphan)", will: "1 sandbox is terminated"},
+			want: "sandbox:daytona/alone: terminated (orphan)", will: "1 sandbox is terminated"},
 		"held by another too": {of: finding("assigned-stale", "t-run", "", breaker, hold), remedy: reconcile.Fail,
 			will: "Nothing that is known now is done because of it.", left: "task:t-run: hold: task:t-run (evidence) by ana"},
 		"held by another alone": {of: finding("assigned-stale", "t-run", "", hold), remedy: reconcile.Fail, will: "Nothing"},
@@ -59,10 +59,10 @@ func TestFreed(t *testing.T) {
 			func(a *reconcile.Action) bool { return a.Seq > 0 })
 		var p api.Preview
 		w.into(&p)
-		if got := strings.Join(p.Steps, "\n"); got != c.want {
+		if got := joined(p.Steps); got != c.want {
 			t.Errorf("%s: done is\n%s\nwant\n%s", name, got, c.want)
 		}
-		will, left := strings.Join(p.Will, " "), strings.Join(p.Left, " ")
+		will, left := strings.Join(p.Will, " "), joined(p.Left)
 		if !strings.Contains(will, c.will) || !strings.Contains(left, c.left) || c.left == "" && left != "" {
 			t.Errorf("%s: says %q, leaves %q", name, will, left)
 		}

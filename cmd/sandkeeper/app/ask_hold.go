@@ -3,21 +3,20 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/api"
 )
 
 // Hold keeps what an argument means from being acted on.
 func (a Operator) Hold(ctx context.Context, arg string, by *Request) (string, error) {
-	wanted, err := Targets(arg)
+	wanted, err := a.holdable(arg)
 	if err != nil {
 		return "", err
-	}
-	if name, is := reconcile.OfType(reconcile.SubjectProvider, arg); is && !a.Config.HasProvider(name) {
-		return "", misuse(fmt.Errorf("hold %s: %w", arg, a.UnknownProvider(name)))
 	}
 	now, err := a.Ledger.Now(ctx)
 	if err != nil {
@@ -31,6 +30,74 @@ func (a Operator) Hold(ctx context.Context, arg string, by *Request) (string, er
 		}
 	}
 	return "holding " + text.Line(strings.Join(wanted, " and ")) + Lasting(by.Until(now)), nil
+}
+
+// holdable are the targets of an argument that a hold may have: a provider is one of the config.
+func (a Operator) holdable(arg string) ([]string, error) {
+	wanted, err := Targets(arg)
+	if name, is := reconcile.OfType(reconcile.SubjectProvider, arg); err == nil && is && !a.Config.HasProvider(name) {
+		return nil, misuse(fmt.Errorf("hold %s: %w", arg, a.UnknownProvider(name)))
+	}
+	return wanted, err
+}
+
+// heldThen says in the preview of a hold, or of its end, what that is about.
+func (a Operator) heldThen(ctx context.Context, verb, arg string, p *api.Preview) error {
+	wanted, err := Targets(arg)
+	if verb == "hold" {
+		wanted, err = a.holdable(arg)
+	}
+	if err != nil {
+		return err
+	}
+	e, err := a.endingOf(ctx, reconcile.RuleOperator, false)
+	if err != nil {
+		return err
+	}
+	p.Subjects = e.heldBy(wanted)
+	switch {
+	case reconcile.TypeOf(arg) == reconcile.SubjectLabel:
+		p.Will = append(p.Will, "The ledger keeps no labels: passes and actions look at those that the provider tells.")
+	case len(p.Subjects) > 0:
+		p.Will = append(p.Will, "It is about the sandboxes and tasks listed here, and about all that match it later.")
+	case verb == "hold":
+		p.Will = append(p.Will, "It matches no task and no sandbox that is known now. It counts once one appears; if it is "+
+			"misspelt, it protects nothing.")
+	}
+	return nil
+}
+
+// heldBy are the subjects, of those that are known to exist, that holds of these targets keep from being acted on: a
+// sandbox with the live tasks in it, as a pass takes them together.
+func (e *ending) heldBy(targets []string) []string {
+	var c reconcile.Controls
+	for _, target := range targets {
+		c.Holds = append(c.Holds, reconcile.Hold{Target: target})
+	}
+	holds := func(t reconcile.ControlTarget) bool { return len(reconcile.ControlHolds(&c, t)) > 0 }
+	live := func(id string) bool { return !e.m.Tasks.Of(id).State.Terminal() }
+	var out []string
+	for ref, b := range e.m.Sandboxes.All() {
+		if !b.GoneAt.IsZero() || b.State == reconcile.SandboxEnded {
+			continue
+		}
+		tasks := e.tasksOf(&b)
+		if slices.ContainsFunc(append(tasks, b.Task), func(task string) bool {
+			return holds(reconcile.ControlTarget{Provider: ref.Provider, Sandbox: ref.ID, Names: []string{b.Name}, Task: task})
+		}) {
+			out = append(out, reconcile.BoxSubject(ref))
+			for _, task := range slices.DeleteFunc(tasks, func(id string) bool { return !live(id) }) {
+				out = append(out, reconcile.TaskSubject(task))
+			}
+		}
+	}
+	for id := range e.m.Tasks.Keys() {
+		if live(id) && holds(reconcile.ControlTarget{Task: id}) {
+			out = append(out, reconcile.TaskSubject(id))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Targets are what a person means by an argument: a bare id may be a task or a sandbox. A

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // LowerMode lowers the mode of a rule, or gives it back to the config.
@@ -17,8 +18,8 @@ func (a Operator) LowerMode(ctx context.Context, rule, mode string, by *Request)
 		return rule + " is lowered to " + mode, a.Ledger.SetMode(ctx, rule, reconcile.Mode(mode), by.Signed())
 	}
 	return "", misuse(fmt.Errorf(
-		"mode %q: a mode is lowered to observe or off, or cleared; enforce is set in the config",
-		mode,
+		"mode %q: a mode is lowered to observe or off, or cleared; enforce is set in the config; %s",
+		mode, text.Unknown(mode, []string{"observe", "off", "clear"}),
 	))
 }
 

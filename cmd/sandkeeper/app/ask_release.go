@@ -67,7 +67,7 @@ func holdsNothing(name, what string) error {
 		reconcile.SourceListing, reconcile.SourceProbes, reconcile.SourceCredential, reconcile.SourceClock}
 	_, breaker := reconcile.OfType(reconcile.SubjectBreaker, what)
 	if kind, _ := reconcile.SourceParts(name); !breaker && !slices.Contains(kinds, kind) {
-		return fmt.Errorf("no rule or source %q; %s", name, text.Unknown(name, append(kinds, reconcile.RuleNames...)))
+		return misuse(fmt.Errorf("no rule or source %q; %s", name, text.Unknown(name, append(kinds, reconcile.RuleNames...))))
 	}
 	return fmt.Errorf("release of %s: it holds nothing now", name)
 }

@@ -23,7 +23,7 @@ const mostRetried = 200
 type retrying struct {
 	m     *reconcile.Memory
 	again []reconcile.Action // to be asked for
-	left  []string
+	left  []api.PreviewLine
 }
 
 // retryingOf weighs one task, or those that were affected by an incident.
@@ -142,7 +142,7 @@ func (r *retrying) held(again *reconcile.Action) string {
 }
 
 func (r *retrying) leave(task, why string) {
-	r.left = append(r.left, text.Line(reconcile.TaskSubject(task)+": "+why))
+	r.left = append(r.left, said(reconcile.TaskSubject(task), why))
 }
 
 // preview is what would be recorded.
@@ -169,7 +169,7 @@ func (r *retrying) ask(ctx context.Context, a Operator, by *Request) (api.Done, 
 	p := r.preview()
 	if len(r.again) == 0 {
 		return api.Done{}, &api.Refusal{Status: http.StatusConflict, Preview: &p,
-			Why: reconcile.FirstOf(strings.Join(r.left[:min(len(r.left), 20)], "; "), "no task was marked failed under it")}
+			Why: reconcile.FirstOf(joined(r.left[:min(len(r.left), 20)]), "no task was marked failed under it")}
 	}
 	for i := range r.again {
 		r.again[i].Reason = "retried by " + by.Signed().Author + ": " + by.Signed().Reason
@@ -204,10 +204,19 @@ func (a Operator) Retry(ctx context.Context, target, hash string, by *Request) (
 	return done.Said, err
 }
 
-func leftLines(left []string) []string {
+func leftLines(left []api.PreviewLine) []string {
 	out := make([]string, len(left))
 	for i, line := range left {
-		out[i] = "left alone: " + line
+		out[i] = "left alone: " + line.String()
 	}
 	return out
+}
+
+// joined are lines as a sentence has them.
+func joined(lines []api.PreviewLine) string {
+	out := make([]string, len(lines))
+	for i, line := range lines {
+		out[i] = line.String()
+	}
+	return strings.Join(out, "; ")
 }

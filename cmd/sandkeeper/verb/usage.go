@@ -24,8 +24,7 @@ const (
 // Misused ends the program with the code of wrong usage.
 func Misused(err error) error { return &ExitError{Code: WrongUsage, Err: err} }
 
-// UsageOf is misused for what the command line alone shows, with where to look. plan keeps 1 for it: its 2 says that
-// there are steps.
+// UsageOf is misused for what the command line alone shows, with where to look.
 func UsageOf(c *cobra.Command, err error) error {
 	var bad *flagError
 	if errors.As(err, &bad) {
@@ -38,11 +37,7 @@ func UsageOf(c *cobra.Command, err error) error {
 	if strings.HasSuffix(err.Error(), "?") {
 		and = ""
 	}
-	err = fmt.Errorf("%w%s see `%s`", err, and, helpOf(c))
-	if c.Name() == "plan" {
-		return &ExitError{Code: 1, Err: err}
-	}
-	return Misused(err)
+	return Misused(fmt.Errorf("%w%s see `%s`", err, and, helpOf(c)))
 }
 
 // nearFlag is the flag that was probably meant by one that a verb does not have.
