@@ -51,8 +51,9 @@ func TestCheckFailsForATasksLoginThatReaches(t *testing.T) {
 		grants string
 		fails  bool
 	}{
-		"it reads":  {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT SELECT ON sandkeeper.actions TO %[1]s", false},
-		"it writes": {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s", true},
+		"it reads":                 {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT SELECT ON sandkeeper.actions TO %[1]s", false},
+		"it writes":                {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s", true},
+		"it may become who writes": {"ALTER ROLE %[1]s NOINHERIT; GRANT pg_write_all_data TO %[1]s", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			login := pgtest.AsRole(t, pool, c.grants).Config().ConnConfig.User
