@@ -36,6 +36,42 @@ func TestCleanUpNeedsProof(t *testing.T) {
 	}
 }
 
+// TestAnywayTakesTwo: where there are two operators, one alone ends nothing that rests on a source that is not trusted;
+// what is under way goes on.
+func TestAnywayTakesTwo(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	two, err := reconcile.WithSecond("ana", "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, forged := range [][2]string{{"ana", "ana"}, {"ana", ""}, {two, "carol"}} {
+		if both, err := reconcile.WithSecond(forged[0], forged[1]); err == nil {
+			t.Errorf("%q are taken for two: %q", forged, both)
+		}
+	}
+	for name, test := range map[string]struct {
+		operators, anyway, goes bool
+		author                  string
+		begun                   time.Time
+	}{
+		"one operator":           {false, true, true, "ana", time.Time{}},
+		"two, who ask together":  {true, true, true, two, time.Time{}},
+		"two, one asks":          {true, true, false, "ana", time.Time{}},
+		"two, without anyway":    {true, false, true, "ana", time.Time{}},
+		"two, it has begun once": {true, true, true, "ana", now},
+	} {
+		v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now, LastFull: now}}, &reconcile.Policy{
+			TwoOperators: test.operators, Providers: map[string]reconcile.ProviderPolicy{"lab": {}}})
+		a := &reconcile.Action{ID: "a1", Rule: reconcile.RuleOperator, Step: reconcile.StepTerminate, Provider: "lab", Sandbox: "s1",
+			Author: test.author, Anyway: test.anyway, PlannedAt: now, ActedAt: test.begun}
+		f := &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"},
+			State: reconcile.SandboxRunning, Owned: true, AsOf: now, CreatedAt: now.Add(-time.Hour)}}}
+		if got := MayAct(v, a, f); got.Goes() != test.goes {
+			t.Errorf("%s: goes: %t (%s), want %t", name, got.Goes(), got.Why, test.goes)
+		}
+	}
+}
+
 // TestAccusedAlone: what was found of a sandbox that its task's row names fails the task with it; one that a label
 // alone gives to a task that has another ends alone, also when that shows only right before the deed.
 func TestAccusedAlone(t *testing.T) {

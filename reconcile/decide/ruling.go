@@ -90,7 +90,7 @@ var objections = []objection{
 	leftToFull, unread, over, outdated,
 	notOwned,
 	refuted, notFound, woken, atRest,
-	anothers, unlinked, goesOn, used, explained, maybeAnothers, working, newborn,
+	anothers, unlinked, goesOn, used, explained, maybeAnothers, working, newborn, alone,
 	expired, held, noRequeue,
 }
 

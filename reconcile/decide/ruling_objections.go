@@ -256,6 +256,16 @@ func maybeAnothers(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	return Ruling{}
 }
 
+// alone: what is to be ended although a source is not trusted takes two operators, where there are two.
+func alone(v *view.View, a *reconcile.Action, _ *Facts) Ruling {
+	//guard:asked-alone harm
+	if v.P.TwoOperators && a.Anyway && !a.Seconded() && a.ActedAt.IsZero() {
+		return withdraw("--anyway takes a second operator, and " + text.Clip(a.Author, 60) +
+			" asked alone; ask with --second")
+	}
+	return Ruling{}
+}
+
 func working(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if !a.Asked() || !ends(a) {
 		return Ruling{}

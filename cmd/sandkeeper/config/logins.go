@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -39,6 +41,11 @@ func (c *Config) LedgerBeside() tasks.LedgerBeside {
 	}
 	return tasks.LedgerBeside{Login: l.User, Unsigned: len(c.OperatorKeys()) == 0 && c.writesRows(),
 		Own: t.User == l.User && t.Host == l.Host && t.Port == l.Port && t.Database == l.Database}
+}
+
+// TwoOperators reports whether the page has more than one operator.
+func (w *WebConfig) TwoOperators() bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(w.Operators)))) > 1
 }
 
 // writesRows reports whether a rule that acts writes rows.
