@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -68,6 +69,24 @@ func TestAnywayTakesTwo(t *testing.T) {
 			State: reconcile.SandboxRunning, Owned: true, AsOf: now, CreatedAt: now.Add(-time.Hour)}}}
 		if got := MayAct(v, a, f); got.Goes() != test.goes {
 			t.Errorf("%s: goes: %t (%s), want %t", name, got.Goes(), got.Why, test.goes)
+		}
+	}
+}
+
+// TestNoRowIsWrittenLater: a row of the ledger that writes a task's row behind another step, as nobody plans it, is
+// withdrawn, also where the rule finds the task: it would pass verdict and budget.
+func TestNoRowIsWrittenLater(t *testing.T) {
+	w := worldtest.NewWorld(t, worldtest.Anchor, "provider daytona id=yes; task t1 running sandbox=s1; box daytona/s1 failed task=t1")
+	v := view.New(&w.S, &w.P)
+	found := reconcile.Finding{Rule: "errored", Subject: reconcile.TaskSubject("t1"), Task: "t1", Provider: "daytona", Sandbox: "s1"}
+	subject := v.Subjects()[0]
+	for _, step := range []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue} {
+		for seq, withdrawn := range []bool{false, true} {
+			a := &reconcile.Action{ID: "a1", Remedy: "a0", Seq: seq, Rule: "errored", Subject: found.Subject, Task: "t1", Step: step, PlannedAt: v.Now}
+			got := MayAct(v, a, &Facts{Now: v.Now, Recheck: &Recheck{View: v, Finding: &found, Subject: &subject}})
+			if said := strings.Contains(got.Why, "behind another step"); said != withdrawn || withdrawn && got.Outcome != reconcile.OutcomeWithdrawn {
+				t.Errorf("%s as step %d: %s (%s), want it withdrawn for that: %v", step, seq, got.Outcome, got.Why, withdrawn)
+			}
 		}
 	}
 }
