@@ -28,6 +28,14 @@ func TestCheckNamesWhoReachesTheLedger(t *testing.T) {
 			t.Errorf("check says %q, want %q in it", wrong, want)
 		}
 	}
+	login := pgtest.AsRole(t, pool, "GRANT ALL ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s").Config().ConnConfig.User
+	planters := map[bool]string{}
+	for _, line := range g.Check(t.Context()) {
+		planters[line.What == "planters"] = line.Said + line.Fix
+	}
+	if want := "SCHEMA sandkeeper FROM " + login; !strings.Contains(planters[true], want) {
+		t.Errorf("check says %q of who may make triggers, want %q", planters[true], want)
+	}
 	for name, c := range map[string]struct {
 		reach reach
 		says  string
