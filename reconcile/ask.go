@@ -37,6 +37,21 @@ type AskOptions struct {
 	Anyway  bool // also while a source is not trusted
 }
 
+// with stands between the two names of what takes two operators.
+const with = ", with "
+
+// WithSecond names who asks, and the other operator who says yes to it. It is an error where the names are one, or
+// where the first is made to look like two.
+func WithSecond(author, second string) (string, error) {
+	if second == "" || second == author || strings.Contains(author, with) {
+		return "", fmt.Errorf("%q and %q are not two operators", author, second)
+	}
+	return author + with + second, nil
+}
+
+// Seconded reports whether a second operator said yes to it.
+func (a *Action) Seconded() bool { return strings.Contains(a.Author, with) }
+
 // Outdated says why what a person asked for is not done any more.
 func (a *Action) Outdated(now time.Time) string {
 	age := now.Sub(a.PlannedAt)

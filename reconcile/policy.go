@@ -148,6 +148,7 @@ type Policy struct {
 	Proof        ProofPolicy
 	Canary       CanaryPolicy
 	Auto         map[string]bool // rules whose threshold is learned, see [Learned]; their own is the default until then
+	TwoOperators bool            // the config names two or more: what is asked for with --anyway takes two of them
 	Learned      []Learned       // of a policy in force: what was learned and counts, see [Policy.WithLearned]
 }
 

@@ -45,3 +45,35 @@ func (a *arena) refusesToMigrate(want, plant, mend string) {
 		a.Fatal(err)
 	}
 }
+
+// TestMigrateRefusesOneLoginThatActs: one login for tasks and ledger is not migrated where rules write to what somebody
+// else's function runs with; with a key, with two logins, or while rules only observe, it is.
+func TestMigrateRefusesOneLoginThatActs(t *testing.T) {
+	a := newArena(t, settings{})
+	login := pgtest.AsRole(t, a.db, `GRANT SELECT ON tasks, sandbox_events, tickets, projects, specs TO %[1]s;
+		CREATE FUNCTION nice(x text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
+		ALTER FUNCTION nice OWNER TO pg_database_owner; CREATE INDEX nice ON tasks (nice(title))`).Config().ConnConfig.User
+	a.sql("GRANT CREATE ON DATABASE " + a.db.Config().ConnConfig.Database + " TO " + login)
+	dsn, err := url.Parse(a.dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dsn.User = url.UserPassword(login, "reader")
+	one := settings{dsn: dsn.String(), more: quickly}
+	a.configure(one)
+	if code, out, _ := a.run("check"); code != 1 || !strings.Contains(out, "index nice (nice(text) of pg_database_owner)") {
+		t.Errorf("check: exit code %d, %s, want 1 and the function by name", code, out)
+	}
+	a.refusesToMigrate("index nice (nice(text) of pg_database_owner)", "SELECT 1", "SELECT 1")
+	a.refusesToMigrate("give operator_key_file", "ALTER TABLE tasks OWNER TO pg_database_owner; DROP INDEX nice", "SELECT 1")
+	observing := one
+	observing.mode = "observe"
+	a.configure(observing)
+	if code, _, errs := a.run("migrate"); code != 0 {
+		t.Errorf("while all rules observe: exit code %d, %s", code, errs)
+	}
+	a.operatorKey(one)
+	if code, _, errs := a.run("migrate"); code != 0 {
+		t.Errorf("with a key: exit code %d, %s", code, errs)
+	}
+}

@@ -51,6 +51,29 @@ func (a *arena) forge(id string, b simulated.Sandbox, changes string) {
 	}
 }
 
+// TestAPlantedRowOfARuleWritesNothing: who may write to the ledger and has no key plants rows of a rule, of which passes
+// plan none: behind a step that never was they would fail or requeue healthy tasks. Each is withdrawn, `once` ends well.
+func TestAPlantedRowOfARuleWritesNothing(t *testing.T) {
+	a := newArena(t, settings{})
+	a.operatorKey(settings{more: quickly})
+	ws := a.working(4)
+	a.once(0)
+	for i, step := range []string{"fail", "requeue"} {
+		for seq, id := range []string{"first" + step, "later" + step} {
+			a.sql(`INSERT INTO sandkeeper.actions (id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason,
+					evidence, row_only, outcome, planned_at, closed_at)
+				VALUES ($1, $2, $3, 1, 'heartbeat-lost', 'task:' || $4::text, 'daytona', '', $4, $5, 'x', '[]', false, $6, now(),
+					CASE WHEN $6 = 'done' THEN now() END)`,
+				id, "first"+step, seq, ws[i].task, step, []string{"done", "pending"}[seq])
+		}
+	}
+	a.once(0)
+	a.keeps(ws)
+	if n := a.count("SELECT count(*) FROM sandkeeper.actions WHERE seq = 1 AND outcome = 'withdrawn' AND detail LIKE '%behind another step%'"); n != 2 {
+		t.Errorf("%d planted steps are withdrawn for what they are, want 2", n)
+	}
+}
+
 // TestALedgerRowIsNoCommand: with an operator key, who can write to the ledger ends nothing, in no
 // operator's name, and everybody sees that it was tried.
 func TestALedgerRowIsNoCommand(t *testing.T) {

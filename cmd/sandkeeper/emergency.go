@@ -37,7 +37,8 @@ func emergencyCommand(o *app.Options) *cobra.Command {
 		Long: `Emergency looks at both worlds and shows what it would terminate: every sandbox that is proven
 ours, or those of one provider. It leaves what is held, what is not ours, and, by
 default, where a task is assigned or runs (--include-running), and what rests on a source
-that is not trusted or may be another environment's on the same account (--anyway).
+that is not trusted or may be another environment's on the same account (--anyway, which takes
+two operators where web.operators names two or more).
 
 Nothing happens until the phrase that it shows is typed. Without a terminal the phrase and
 the hash of the list are given by --confirm; when the list has changed meanwhile, it is
@@ -92,7 +93,11 @@ func askEmergency(ctx context.Context, a *app.App, o *app.Options, f *cleanup) (
 	if err := f.confirmed(o, p); err != nil {
 		return "", err
 	}
-	asked, err := a.Ledger.Ask(ctx, f.Signed(), p.Actions(), nil)
+	by, err := f.signed(o, a.Config, "")
+	if err != nil {
+		return "", err
+	}
+	asked, err := a.Ledger.Ask(ctx, by, p.Actions(), nil)
 	if err != nil {
 		return "", err
 	}

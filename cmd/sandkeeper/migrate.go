@@ -16,7 +16,9 @@ func migrateCommand(o *app.Options) *cobra.Command {
 		Long: `Migrate makes or updates the schema "sandkeeper" in the database of the config and
 stamps it with the installation's name. It never touches the task table. Running it twice
 is harmless; a ledger of another installation, or of a newer version, is refused. So is
-one that others could change or plant something in: the error says the SQL that mends it.`,
+one that others could change or plant something in: the error says what mends it. That is
+also so where one login does for tasks and ledger, rules that act write rows, what runs with
+them is somebody else's, and no operator_key_file is given.`,
 		Args: verb.Needs(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := o.Load()

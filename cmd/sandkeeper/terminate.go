@@ -31,12 +31,17 @@ const requestTTL = "an hour"
 type demand struct {
 	request
 	reconcile.AskOptions
+	second, passwordFile string // another operator who says yes to it, and where his password is; "": he types it
 }
 
 func (d *demand) add(c *cobra.Command) {
 	d.request.add(c, 0, "")
 	c.Flags().BoolVar(&d.Running, "include-running", false, "also where a task is assigned to it or runs in it")
 	c.Flags().BoolVar(&d.Anyway, "anyway", false, "also while a listing, the tasks or the link are not trusted")
+	c.Flags().StringVar(&d.second, "second", "",
+		"the operator who says yes to --anyway, where web.operators names two or more; he types his password")
+	c.Flags().StringVar(&d.passwordFile, "second-password-file", "",
+		"where there is no terminal: a file with his password")
 }
 
 // check refuses what nobody could explain afterwards.
@@ -119,12 +124,16 @@ func terminate(ctx context.Context, a *app.App, o *app.Options, id string, d *de
 	if len(preview.End) == 0 {
 		return "", nothingOf(id, preview)
 	}
-	asked, err := a.Ledger.Ask(ctx, d.Signed(), preview.Actions(), nil)
+	var b bytes.Buffer
+	previewText(&b, preview, len(preview.End)+len(preview.Left))
+	by, err := d.signed(o, a.Config, b.String())
 	if err != nil {
 		return "", err
 	}
-	var b bytes.Buffer
-	previewText(&b, preview, len(preview.End)+len(preview.Left))
+	asked, err := a.Ledger.Ask(ctx, by, preview.Actions(), nil)
+	if err != nil {
+		return "", err
+	}
 	fmt.Fprint(&b, begun(ctx, a, preview, asked))
 	fmt.Fprintf(&b, "\nfollow it with: sandkeeper explain %s", text.Line(id))
 	return b.String(), nil

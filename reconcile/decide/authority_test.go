@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,60 @@ func TestCleanUpNeedsProof(t *testing.T) {
 			Users: []reconcile.Task{{ID: "t1", State: reconcile.TaskRunning, AsOf: now, CreatedAt: test.made}}}
 		if got := MayAct(v, a, f); got.Goes() != test.goes {
 			t.Errorf("%s: goes: %t (%s), want %t", name, got.Goes(), got.Why, test.goes)
+		}
+	}
+}
+
+// TestAnywayTakesTwo: where there are two operators, one alone ends nothing that rests on a source that is not trusted;
+// what is under way goes on.
+func TestAnywayTakesTwo(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	two, err := reconcile.WithSecond("ana", "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, forged := range [][2]string{{"ana", "ana"}, {"ana", ""}, {two, "carol"}} {
+		if both, err := reconcile.WithSecond(forged[0], forged[1]); err == nil {
+			t.Errorf("%q are taken for two: %q", forged, both)
+		}
+	}
+	for name, test := range map[string]struct {
+		operators, anyway, goes bool
+		author                  string
+		begun                   time.Time
+	}{
+		"one operator":           {false, true, true, "ana", time.Time{}},
+		"two, who ask together":  {true, true, true, two, time.Time{}},
+		"two, one asks":          {true, true, false, "ana", time.Time{}},
+		"two, without anyway":    {true, false, true, "ana", time.Time{}},
+		"two, it has begun once": {true, true, true, "ana", now},
+	} {
+		v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now, LastFull: now}}, &reconcile.Policy{
+			TwoOperators: test.operators, Providers: map[string]reconcile.ProviderPolicy{"lab": {}}})
+		a := &reconcile.Action{ID: "a1", Rule: reconcile.RuleOperator, Step: reconcile.StepTerminate, Provider: "lab", Sandbox: "s1",
+			Author: test.author, Anyway: test.anyway, PlannedAt: now, ActedAt: test.begun}
+		f := &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"},
+			State: reconcile.SandboxRunning, Owned: true, AsOf: now, CreatedAt: now.Add(-time.Hour)}}}
+		if got := MayAct(v, a, f); got.Goes() != test.goes {
+			t.Errorf("%s: goes: %t (%s), want %t", name, got.Goes(), got.Why, test.goes)
+		}
+	}
+}
+
+// TestNoRowIsWrittenLater: a row of the ledger that writes a task's row behind another step, as nobody plans it, is
+// withdrawn, also where the rule finds the task: it would pass verdict and budget.
+func TestNoRowIsWrittenLater(t *testing.T) {
+	w := worldtest.NewWorld(t, worldtest.Anchor, "provider daytona id=yes; task t1 running sandbox=s1; box daytona/s1 failed task=t1")
+	v := view.New(&w.S, &w.P)
+	found := reconcile.Finding{Rule: "errored", Subject: reconcile.TaskSubject("t1"), Task: "t1", Provider: "daytona", Sandbox: "s1"}
+	subject := v.Subjects()[0]
+	for _, step := range []reconcile.Step{reconcile.StepFail, reconcile.StepRequeue} {
+		for seq, withdrawn := range []bool{false, true} {
+			a := &reconcile.Action{ID: "a1", Remedy: "a0", Seq: seq, Rule: "errored", Subject: found.Subject, Task: "t1", Step: step, PlannedAt: v.Now}
+			got := MayAct(v, a, &Facts{Now: v.Now, Recheck: &Recheck{View: v, Finding: &found, Subject: &subject}})
+			if said := strings.Contains(got.Why, "behind another step"); said != withdrawn || withdrawn && got.Outcome != reconcile.OutcomeWithdrawn {
+				t.Errorf("%s as step %d: %s (%s), want it withdrawn for that: %v", step, seq, got.Outcome, got.Why, withdrawn)
+			}
 		}
 	}
 }

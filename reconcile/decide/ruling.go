@@ -87,10 +87,10 @@ type objection func(*view.View, *reconcile.Action, *Facts) Ruling
 // objections are all of them, in the one order in which they are asked, whatever the step and whoever
 // planned it: is it known, is it done, is it ours, is it still wrong, is it in use, may it be now.
 var objections = []objection{
-	leftToFull, unread, over, outdated,
+	rowLater, leftToFull, unread, over, outdated,
 	notOwned,
 	refuted, notFound, woken, atRest,
-	anothers, unlinked, heirOfTwo, goesOn, used, explained, maybeAnothers, working, newborn,
+	anothers, unlinked, heirOfTwo, goesOn, used, explained, maybeAnothers, working, newborn, alone,
 	expired, held, noRequeue,
 }
 

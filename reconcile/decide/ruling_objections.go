@@ -12,6 +12,16 @@ import (
 
 // The objections that [MayAct] asks. Their order is the list objections in ruling.go.
 
+// rowLater: a rule writes a task's row first, by a verdict that is judged again, within a budget. No pass plans it
+// behind another step, where it would rest on neither: such a row of the ledger is somebody else's.
+func rowLater(_ *view.View, a *reconcile.Action, _ *Facts) Ruling {
+	//guard:row-later harm
+	if a.Seq > 0 && !a.Asked() && (a.Step == reconcile.StepFail || a.Step == reconcile.StepRequeue) {
+		return withdraw("no pass plans to write a row behind another step")
+	}
+	return Ruling{}
+}
+
 func leftToFull(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if f.Quick && judged(a, f) && reconcile.RuleNamed(a.Rule).FullOnly {
 		return wait("only a full pass judges by this rule")
@@ -265,6 +275,16 @@ func maybeAnothers(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	//guard:asked-shared P1
 	if a.Rule == reconcile.RuleEmergency && ends(a) && !a.Anyway && v.MaybeAnothers(&f.Lookup.Sandbox, len(f.Users) > 0) {
 		return withdraw(reconcile.HeldShared().String() + "; ask with --anyway")
+	}
+	return Ruling{}
+}
+
+// alone: what is to be ended although a source is not trusted takes two operators, where there are two.
+func alone(v *view.View, a *reconcile.Action, _ *Facts) Ruling {
+	//guard:asked-alone harm
+	if v.P.TwoOperators && a.Anyway && !a.Seconded() && a.ActedAt.IsZero() {
+		return withdraw("--anyway takes a second operator, and " + text.Clip(a.Author, 60) +
+			" asked alone; ask with --second")
 	}
 	return Ruling{}
 }

@@ -80,7 +80,9 @@ func TestAskedEnds(t *testing.T) {
 		"a hold by label":         {world: []func(*stage){hold("label:team=red")}, become: reconcile.OutcomePending},
 		"a hold of its task":      {world: []func(*stage){hold("task:h1")}, id: "sb-h1", how: reconcile.AskOptions{Running: true}, become: reconcile.OutcomePending},
 		"a listing that failed":   {world: []func(*stage){deafList}, become: reconcile.OutcomePending},
-		"that too, anyway":        {world: []func(*stage){deafList}, how: reconcile.AskOptions{Anyway: true}, ended: true, become: reconcile.OutcomeConfirmed},
+		"anyway, by one of two operators": {world: []func(*stage){two}, how: reconcile.AskOptions{Anyway: true}, become: reconcile.OutcomeWithdrawn,
+			says: "--second"},
+		"that too, anyway": {world: []func(*stage){deafList}, how: reconcile.AskOptions{Anyway: true}, ended: true, become: reconcile.OutcomeConfirmed},
 	}
 	for name, c := range cases {
 		for way, work := range map[string]func(*stage){"once": onceQuietly, "daemon": daemonQuietly} {
@@ -136,6 +138,8 @@ func (s *stage) became(a reconcile.Action) reconcile.Action {
 	s.Fatalf("no action %s is on record", a.ID)
 	return reconcile.Action{}
 }
+
+func two(s *stage) { s.policy.TwoOperators = true }
 
 func observing(s *stage) {
 	for name, r := range s.policy.Rules {

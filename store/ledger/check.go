@@ -19,6 +19,7 @@ type reach struct {
 	Owner, Login                  string
 	Owned, Superuser              bool
 	Creators, Triggers, Strangers []string
+	Planters                      []string // may make triggers on its tables, and own none of them
 }
 
 // Check says who else may change the ledger, or run something of his in our name.
@@ -50,7 +51,14 @@ func (r reach) lines() []reconcile.CheckResult {
 	case r.Owned:
 		owner.Said, owner.Fix = "this login may act as "+r.Owner+", who owns it, and could change the record", ownRoles
 	}
-	return append([]reconcile.CheckResult{owner}, r.wrong()...)
+	out := append([]reconcile.CheckResult{owner}, r.wrong()...)
+	if len(r.Planters) > 0 {
+		to := strings.ReplaceAll(strings.Join(r.Planters, ", "), "everybody", "PUBLIC")
+		out = append(out, reconcile.CheckResult{What: "planters", OK: true,
+			Said: strings.Join(r.Planters, ", ") + " may make triggers on its tables, which run with what we write",
+			Fix:  "REVOKE TRIGGER ON ALL TABLES IN SCHEMA sandkeeper FROM " + to})
+	}
+	return out
 }
 
 // wrong is what lets somebody else run things in our name.

@@ -28,6 +28,14 @@ func TestCheckNamesWhoReachesTheLedger(t *testing.T) {
 			t.Errorf("check says %q, want %q in it", wrong, want)
 		}
 	}
+	login := pgtest.AsRole(t, pool, "GRANT ALL ON ALL TABLES IN SCHEMA sandkeeper TO %[1]s").Config().ConnConfig.User
+	planters := map[bool]string{}
+	for _, line := range g.Check(t.Context()) {
+		planters[line.What == "planters"] = line.Said + line.Fix
+	}
+	if want := "SCHEMA sandkeeper FROM " + login; !strings.Contains(planters[true], want) {
+		t.Errorf("check says %q of who may make triggers, want %q", planters[true], want)
+	}
 	for name, c := range map[string]struct {
 		reach reach
 		says  string
@@ -51,8 +59,9 @@ func TestCheckFailsForATasksLoginThatReaches(t *testing.T) {
 		grants string
 		fails  bool
 	}{
-		"it reads":  {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT SELECT ON sandkeeper.actions TO %[1]s", false},
-		"it writes": {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s", true},
+		"it reads":                 {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT SELECT ON sandkeeper.actions TO %[1]s", false},
+		"it writes":                {"GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s", true},
+		"it may become who writes": {"ALTER ROLE %[1]s NOINHERIT; GRANT pg_write_all_data TO %[1]s", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			login := pgtest.AsRole(t, pool, c.grants).Config().ConnConfig.User

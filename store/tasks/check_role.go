@@ -47,37 +47,6 @@ func (c *check) role(ctx context.Context) {
 	c.ok("role", "may change of "+c.plan.table+" what a repair writes, and nothing else")
 }
 
-// reach warns where what others run in this login's name, as a trigger of the task table, could write to the ledger
-// and so ask for something in an operator's name. It fails where nothing is left to keep somebody from that: rules
-// write rows, the table is a stranger's, and what operators ask for needs no signature.
-func (c *check) reach(ctx context.Context) {
-	var reaches bool
-	var triggers []string
-	var stranger string
-	if !c.step(ctx, "ledger", func(tx pgx.Tx, _ time.Time) error {
-		args := pgx.StrictNamedArgs{"relation": c.plan.tableOrNull()}
-		return tx.QueryRow(ctx, queries["reach"], args).Scan(&reaches, &triggers, &stranger)
-	}) {
-		return
-	}
-	said := "this login does not reach it"
-	if !reaches {
-		c.ok("ledger", said)
-		return
-	}
-	said = "this login can write to it, and so can whoever owns " + c.plan.table + ", by a trigger that our writes run"
-	if len(triggers) > 0 {
-		said += ": " + strings.Join(triggers, ", ")
-	}
-	const fix = "another login for tasks.database than for database, better also another database"
-	if c.unsigned && stranger != "" {
-		c.bad("ledger", said+"; the table is owned by "+stranger+", rules of the config write to it, and there is no "+
-			"operator_key_file", fix+"; or give operator_key_file")
-		return
-	}
-	c.warn("ledger", said, fix)
-}
-
 // path warns where names are not looked up, although the login's search path has it, because others could plant there
 // what our statements call.
 func (c *check) path() {

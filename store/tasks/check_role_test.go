@@ -67,10 +67,12 @@ func TestCheckOfTheWayToTheLedger(t *testing.T) {
 	const reaches = granted + "GRANT USAGE ON SCHEMA sandkeeper TO %[1]s; GRANT INSERT ON sandkeeper.actions TO %[1]s"
 	const owned = "; ALTER TABLE tasks OWNER TO pg_database_owner"
 	for name, c := range map[string]struct{ sql, grants, says, fix string }{
-		"a stranger's table, signed":    {ledger + owned, reaches, "whoever owns", "another login"},
-		"another database":              {"", granted, "does not reach", ""},
-		"another login":                 {ledger, granted, "does not reach", ""},
-		"one login for both, a trigger": {ledger, reaches, "by a trigger that our writes run: nice (function of ", "another login"},
+		"a stranger's table, signed": {ledger + owned, reaches, "whoever owns", "another login"},
+		"another database":           {"", granted, "does not reach", ""},
+		"another login":              {ledger, granted, "does not reach", ""},
+		"one login for both":         {ledger, reaches, "by a trigger that our writes run", "another login"},
+		"a role that writes, which it may become": {strings.ReplaceAll(ledger, "actions", "lifts"), granted +
+			"ALTER ROLE %[1]s NOINHERIT; GRANT pg_write_all_data TO %[1]s", "by a trigger that our writes run", "another login"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, pgtest.OmoiOS+c.sql, mapping.Mapping{Preset: "omoios"})
@@ -106,13 +108,52 @@ func TestCheckRefusesOneLoginThatActs(t *testing.T) {
 			w.pool = pgtest.AsRole(t, w.pool, c.grants)
 			tasks := w.open(mapping.Mapping{Preset: "omoios"})
 			if c.unsigned {
-				tasks.Unsigned()
+				tasks.Beside(LedgerBeside{Unsigned: true})
 			}
 			for _, line := range tasks.Check(t.Context()) {
 				said := strings.Contains(line.Said, "owned by pg_database_owner")
 				if line.What == "ledger" && (line.OK != c.passes || said == c.passes) {
 					t.Errorf("ledger: %+v", line)
 				}
+			}
+			if err := tasks.RefusePlanted(t.Context()); (err == nil) != c.passes {
+				t.Errorf("migrate: %v", err)
+			}
+		})
+	}
+}
+
+// TestWhatOthersPlantIsNamed: whatever way a stranger's function runs with what we read and write is named, and refused
+// as his table is; what a superuser or this login made is not.
+func TestWhatOthersPlantIsNamed(t *testing.T) {
+	const functions = `CREATE FUNCTION nice(x text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
+		CREATE FUNCTION alike(x text, y text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
+		CREATE FUNCTION nice() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+		ALTER FUNCTION nice(text) OWNER TO pg_database_owner; ALTER FUNCTION alike OWNER TO pg_database_owner; ALTER FUNCTION nice() OWNER TO pg_database_owner;`
+	for name, c := range map[string]struct{ sql, says string }{
+		"a trigger":           {"CREATE TRIGGER t BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION nice()", "trigger t on table tasks (nice() of "},
+		"a rule":              {"CREATE RULE r AS ON UPDATE TO tasks DO ALSO SELECT nice('x')", "rule r on table tasks (nice(text) of "},
+		"a policy":            {"CREATE POLICY p ON tasks USING (nice(status::text))", "policy p on table tasks (nice(text) of "},
+		"a check":             {"ALTER TABLE tasks ADD CONSTRAINT c CHECK (nice(status::text))", "constraint c on table tasks (nice(text) of "},
+		"a generated column":  {"ALTER TABLE tasks ADD g boolean GENERATED ALWAYS AS (nice(title)) STORED", "column g of table tasks (nice(text) of "},
+		"an index":            {"CREATE INDEX i ON tasks (nice(title))", "index i (nice(text) of "},
+		"a domain":            {"CREATE DOMAIN d AS text CHECK (nice(VALUE)); ALTER TABLE tasks ADD n d", "constraint d_check (nice(text) of "},
+		"an operator":         {"CREATE OPERATOR ### (LEFTARG = text, RIGHTARG = text, FUNCTION = alike); CREATE INDEX i ON tasks ((title ### 'x'))", "index i (alike(text,text) of "},
+		"a view in a policy":  {"CREATE VIEW v AS SELECT 1 AS one WHERE nice('x'); CREATE POLICY p ON tasks USING (EXISTS (SELECT FROM v))", "rule _RETURN on view v (nice(text) of "},
+		"one that is nowhere": {"", ""},
+		"one with its owner's rights": {"ALTER FUNCTION nice() SECURITY DEFINER; " +
+			"CREATE TRIGGER t BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION nice()", ""},
+		"a superuser's": {"ALTER FUNCTION nice() OWNER TO CURRENT_USER; " +
+			"CREATE TRIGGER t BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION nice()", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, pgtest.OmoiOS, mapping.Mapping{Preset: "omoios"})
+			w.pool = pgtest.AsRole(t, w.pool, granted+functions+c.sql)
+			tasks := w.open(mapping.Mapping{Preset: "omoios"})
+			tasks.Beside(LedgerBeside{Unsigned: true, Own: true})
+			err := tasks.RefusePlanted(t.Context())
+			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+				t.Errorf("migrate: %v, want %q in it", err, c.says)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ type Tasks struct {
 	now  func() time.Time // this machine's clock; only Check compares it
 	log  *slog.Logger     // told of what a write leaves undone; nil for the program's own
 
-	unsigned bool // see Unsigned
+	ledger   LedgerBeside
 	onlyLook bool // Check tries no write, also none that it would roll back
 
 	after time.Duration // how long a worker may be silent; only Check compares it
@@ -44,10 +44,6 @@ var _ reconcile.Tasks = (*Tasks)(nil)
 
 // OnlyLook has [Tasks.Check] try no write, also none that it would roll back.
 func (t *Tasks) OnlyLook() { t.onlyLook = true }
-
-// Unsigned has [Tasks.Check] fail where a stranger's trigger could ask for something in an operator's name: rules write
-// rows, and what operators ask for needs no signature.
-func (t *Tasks) Unsigned() { t.unsigned = true }
 
 // NewTasks is the task table behind the pool. The clock is this machine's, which
 // [Tasks.Check] compares with the database's; nothing else is timed by it.

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	toolkit "github.com/prometheus/exporter-toolkit/web"
+	"golang.org/x/crypto/bcrypt"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -97,6 +99,22 @@ type accessConfig struct {
 		Cert     string `yaml:"cert"`
 		CertFile string `yaml:"cert_file"`
 	} `yaml:"tls_server_config"`
+}
+
+// CheckPassword is an error unless the file has the user with this password.
+func CheckPassword(configFile, user, password string) error {
+	if configFile == "" {
+		return errors.New("there is no web.config_file, so nobody has a password")
+	}
+	c, err := readConfig(configFile)
+	if err != nil {
+		return err
+	}
+	hash, known := c.Users[user]
+	if !known || bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) != nil {
+		return fmt.Errorf("wrong password, or %s is no user of %s", user, configFile)
+	}
+	return nil
 }
 
 func readConfig(file string) (accessConfig, error) {

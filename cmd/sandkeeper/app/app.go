@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sandkeeper/sandkeeper/alerts"
@@ -72,12 +71,27 @@ func (a *App) Prepare(ctx context.Context, migrate bool) error {
 	return a.CheckSchema(ctx)
 }
 
-// Migrate brings the schema up to date: the ledger's and the queue's.
+// Migrate brings the schema up to date: the ledger's and the queue's. Where one login does for tasks and ledger, what
+// others could do by that is looked at first.
 func (a *App) Migrate(ctx context.Context) error {
+	if a.Config.LedgerBeside().Own {
+		if err := a.refusePlanted(ctx); err != nil {
+			return fmt.Errorf("migrate ledger: refused, nothing was changed: %w", err)
+		}
+	}
 	if err := a.Ledger.Migrate(ctx); err != nil {
 		return err
 	}
 	return queue.Migrate(ctx, a.Pool)
+}
+
+func (a *App) refusePlanted(ctx context.Context) error {
+	if a.Tasks == nil {
+		if err := a.OpenTasks(ctx); err != nil {
+			return err
+		}
+	}
+	return a.Tasks.RefusePlanted(ctx)
 }
 
 // CheckSchema is an error when the schema is not this program's.
@@ -105,22 +119,9 @@ func (a *App) OpenLedger(ctx context.Context) error {
 	a.Pool, a.pools = pool, append(a.pools, pool)
 	a.Ledger = ledger.NewLedger(pool, ledger.Options{
 		Installation: a.Config.Installation, Keys: a.Config.OperatorKeys(),
-		TasksLogin: a.tasksLogin(pool.Config().ConnConfig),
+		TasksLogin: a.Config.TasksLogin(),
 	})
 	return nil
-}
-
-// tasksLogin is the login of the tasks where it is another one on the ledger's server; on another server the same name
-// is another login.
-func (a *App) tasksLogin(ledger *pgx.ConnConfig) string {
-	if a.Config.Tasks.None {
-		return ""
-	}
-	c, err := pgx.ParseConfig(a.Config.Tasks.Database.Reveal())
-	if err != nil || c.User == ledger.User || c.Host != ledger.Host || c.Port != ledger.Port {
-		return "" // what cannot be read is said when it is opened
-	}
-	return c.User
 }
 
 // OpenTasks opens the platform's database; with `tasks: none` there is none.
@@ -141,6 +142,7 @@ func (a *App) OpenTasks(ctx context.Context) error {
 	a.Tasks = tasks.NewTasks(pool, compiled, nil)
 	a.Tasks.ReportTo(a.Log)
 	a.Tasks.CallBy(callerOf(c))
+	a.Tasks.Beside(c.LedgerBeside())
 	if a.onlyLook {
 		a.Tasks.OnlyLook()
 	}

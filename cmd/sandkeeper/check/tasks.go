@@ -45,21 +45,12 @@ func checkTasks(ctx context.Context, a *app.App, watch time.Duration) []reconcil
 	if err := a.OpenTasks(ctx); err != nil {
 		return fails("connects", err)
 	}
-	if writesRows(a.Config) && len(a.Config.OperatorKeys()) == 0 {
-		a.Tasks.Unsigned()
-	}
 	out := append(a.Tasks.Check(ctx), checkConnection(a.TasksPool, "tasks.database")...)
 	if watch > 0 {
 		out = append(out, a.Tasks.Watch(ctx, watch)...)
 	}
 	out = append(out, checkRepairs(a.Config)...)
 	return append(out, checkProofs(ctx, a)...)
-}
-
-// writesRows reports whether a rule that acts writes rows.
-func writesRows(c *config.Config) bool {
-	p := c.Policy()
-	return p.Tasks.FailsRows && enforced(p, reconcile.Fail)+enforced(p, reconcile.Requeue) != ""
 }
 
 // checkRepairs says which rules only report because rows, or the sandboxes that they explain, are left as they are.

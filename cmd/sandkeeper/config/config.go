@@ -133,6 +133,8 @@ func (c *Config) Policy() reconcile.Policy {
 		Proof:     c.proofPolicy(),
 		Canary:    c.canaryPolicy(),
 		Auto:      c.autoRules(),
+
+		TwoOperators: c.Web.TwoOperators(),
 	}
 	for _, entry := range c.Providers {
 		p.Providers[entry.Name] = entry.policy()

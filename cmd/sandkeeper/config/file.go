@@ -276,7 +276,7 @@ type WebConfig struct {
 	ConfigFile string `yaml:"config_file"`
 	// Names by which the page is asked for, besides localhost, this machine's own and its addresses.
 	Hosts []string `yaml:"hosts"`
-	// Users who may act, by the page and by tokens that act.
+	// Users who may act, by the page and by tokens that act. Two or more: `--anyway` takes two of them.
 	Operators []string `yaml:"operators"`
 	// Networks of proxies whose word on who reads (X-Forwarded-User) and on TLS (X-Forwarded-Proto) is believed.
 	TrustedProxies []netip.Prefix `yaml:"trusted_proxies"`

@@ -1,5 +1,6 @@
--- Who has what over the ledger's schema: its owner, whether that is this login, who else may create in it, triggers and
--- rules on its tables that no migration made, and what in it belongs to somebody who may not act as its owner.
+-- Who has what over the ledger's schema: its owner, whether that is this login, who else may create in it or make
+-- triggers on its tables, triggers and rules there that no migration made, and what in it belongs to somebody who may
+-- not act as its owner.
 SELECT quote_ident(pg_get_userbyid(n.nspowner)) AS owner,
        quote_ident(current_user) AS login,
        pg_has_role(n.nspowner, 'USAGE') AS owned,
@@ -17,6 +18,10 @@ SELECT quote_ident(pg_get_userbyid(n.nspowner)) AS owner,
              FROM pg_rewrite r
              JOIN pg_class c ON c.oid = r.ev_class
              WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p') ORDER BY 1) AS triggers,
+       ARRAY(SELECT DISTINCT CASE WHEN a.grantee = 0 THEN 'everybody' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
+             FROM pg_class c CROSS JOIN aclexplode(c.relacl) a
+             WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p') AND a.privilege_type = 'TRIGGER'
+               AND a.grantee NOT IN (c.relowner, n.nspowner) ORDER BY 1) AS planters,
        ARRAY(SELECT format('table %s of %I', c.oid::regclass, pg_get_userbyid(c.relowner))
              FROM pg_class c
              WHERE c.relnamespace = n.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
