@@ -26,8 +26,8 @@ var (
 	waits      = regexp.MustCompile(`group_(wait|interval): \w+`)
 )
 
-// Quicker are rules without the time that each of their alerts waits, and with two seconds for each minute that one stays
-// when its cause is gone. That nothing is there at all still waits: a busy
+// Quicker are rules without the time that each of their alerts waits, and with two seconds for each minute that one
+// stays when its cause is gone. That nothing is there at all still waits: a busy
 // machine misses a scrape, and what is inhibited just when it is over is never told to be. So does the cost of leaks:
 // what a breaker has just let go is ended by the next passes.
 func Quicker(rules string) string {

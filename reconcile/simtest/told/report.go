@@ -8,8 +8,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// follow notes which findings a record of a pass says are over, and whether a call of ours had an effect on what they are
-// about while they were open.
+// follow notes which findings a record of a pass says are over, and whether a call of ours had an effect on what they
+// are about while they were open.
 func (r *Reader) follow(rec *reconcile.Record) {
 	for _, key := range rec.Resolved {
 		was, open := r.open[key]
