@@ -61,18 +61,14 @@ func TestTimesOfFlags(t *testing.T) {
 // refusesTime calls a verb with a time that its flag does not take.
 func refusesTime(t *testing.T, c *cobra.Command, flag, text string) {
 	t.Helper()
-	want := verb.WrongUsage
-	if c.Name() == "plan" {
-		want = 1 // its 2 says that there are steps
-	}
 	path := strings.Fields(c.CommandPath())[1:]
 	for _, given := range [][]string{{"--" + flag, text}, {"--" + flag + "=" + text}} {
 		args := append(slices.Clone(path), given...)
 		var out, errs bytes.Buffer
 		code := execute(t.Context(), append(args, "-c", "/nowhere"), console.Stdio{Out: &out, Err: &errs})
 		right := "write it like `" + c.CommandPath() + strings.TrimPrefix(c.Use, c.Name()) + " --" + flag + " "
-		if code != want || !strings.Contains(errs.String(), right) || out.Len() > 0 {
-			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, code, want, right, out.String(), errs.String())
+		if code != verb.WrongUsage || !strings.Contains(errs.String(), right) || out.Len() > 0 {
+			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", args, code, verb.WrongUsage, right, out.String(), errs.String())
 		}
 		if text == "-4h" && !strings.Contains(errs.String(), right+"4h`") {
 			t.Errorf("%q: the form is not that of the time that was meant:\n%s", args, errs.String())
@@ -85,7 +81,8 @@ func TestWrongFlags(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]int{
 		"once --bogus": verb.WrongUsage, "hold --for": verb.WrongUsage, "mode orphan observe --for 1h": verb.WrongUsage,
-		"once --quick=perhaps": verb.WrongUsage, "--bogus": verb.WrongUsage, "plan --bogus": 1,
+		"once --quick=perhaps": verb.WrongUsage, "--bogus": verb.WrongUsage, "plan --bogus": verb.WrongUsage,
+		"plan --detailed-exitcode --bogus": 1, "plan --bogus --detailed-exitcode=true": 1,
 	} {
 		var out, errs bytes.Buffer
 		if code := execute(t.Context(), strings.Fields(line), console.Stdio{Out: &out, Err: &errs}); code != want || errs.Len() == 0 {

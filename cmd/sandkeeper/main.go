@@ -54,7 +54,8 @@ func execute(ctx context.Context, args []string, io console.Stdio) int {
 		if exit.Err != nil {
 			complain(io.Err, exit.Err)
 		}
-		if exit.Err != nil && exit.Code == verb.WrongUsage && slices.Contains(args, "--"+detailedExitCode) {
+		detailed := slices.Contains(args, "--"+detailedExitCode) || slices.Contains(args, "--"+detailedExitCode+"=true")
+		if exit.Err != nil && exit.Code == verb.WrongUsage && detailed {
 			return 1 // there 2 says that there are steps
 		}
 		return exit.Code
