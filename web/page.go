@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 
+	"github.com/sandkeeper/sandkeeper/web/passes"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/a-h/templ"
@@ -105,7 +106,7 @@ func configNotes(shown Process) []ui.Note {
 
 func (p *page) fill(s *model) {
 	p.Chips, p.Acts = s.chips(), s.acts()
-	p.Strip, p.StripSays = passStrip(s.Overview), stripWords(s.Overview)
+	p.Strip, p.StripSays = passes.Strip(s.Overview), passes.Words(s.Overview)
 	p.Cards = s.cards()
 	p.Attention, p.Hold = s.attention(), s.hold
 	p.Working, p.MoreWork = s.steps.working()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sandkeeper/sandkeeper/web/passes"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/a-h/templ"
@@ -17,7 +18,7 @@ func PassesPage(a *Asked, all []reconcile.PassSeen, more bool) templ.Component {
 	s := a.modelOf()
 	p := ui.Sheet{Frame: frameOf(a, "passes", "Passes")}
 	p.Head = ui.Headline{Level: ui.Calm, Text: "Passes",
-		Below: ui.Capital(stripWords(s.Overview)) + ". " + passesBy(s.Overview),
+		Below: ui.Capital(passes.Words(s.Overview)) + ". " + passes.By(s.Overview),
 		Acts:  []ui.Act{ui.PassAct()}}
 	g := ui.Grid{Heads: []string{"pass", "kind", "outcome", "began", "took", "left healthy", "by"},
 		Empty: "No pass has begun yet."}
@@ -31,7 +32,7 @@ func PassesPage(a *Asked, all []reconcile.PassSeen, more bool) templ.Component {
 	if more && len(all) > 0 {
 		g.More = &ui.Link{Text: "Older ones", Href: ui.Asking("passes", "below", fmt.Sprint(all[len(all)-1].ID))}
 	}
-	p.Blocks = []ui.Block{{Chart: passStrip(s.Overview)}, {Grid: &g}}
+	p.Blocks = []ui.Block{{Chart: passes.Strip(s.Overview)}, {Grid: &g}}
 	return ui.Paper(p)
 }
 

@@ -11,7 +11,7 @@ import (
 
 // logins are how the databases are reached; ok is false without tasks, and where an address cannot be read, which is
 // said when it is opened.
-func (c *Config) logins() (ledger, tasks *pgx.ConnConfig, ok bool) {
+func logins(c *Config) (ledger, tasks *pgx.ConnConfig, ok bool) {
 	if c.Tasks.None {
 		return nil, nil, false
 	}
@@ -26,7 +26,7 @@ func (c *Config) logins() (ledger, tasks *pgx.ConnConfig, ok bool) {
 // TasksLogin is the login of the tasks where it is another one on the ledger's server, else "": on another server the
 // same name is another login.
 func (c *Config) TasksLogin() string {
-	l, t, ok := c.logins()
+	l, t, ok := logins(c)
 	if !ok || t.User == l.User || t.Host != l.Host || t.Port != l.Port {
 		return ""
 	}
@@ -35,11 +35,11 @@ func (c *Config) TasksLogin() string {
 
 // LedgerBeside says what the login of the tasks has to do with the ledger.
 func (c *Config) LedgerBeside() tasks.LedgerBeside {
-	l, t, ok := c.logins()
+	l, t, ok := logins(c)
 	if !ok {
 		return tasks.LedgerBeside{}
 	}
-	return tasks.LedgerBeside{Login: l.User, Unsigned: len(c.OperatorKeys()) == 0 && c.writesRows(),
+	return tasks.LedgerBeside{Login: l.User, Unsigned: len(c.OperatorKeys()) == 0 && writesRows(c.Policy()),
 		Own: t.User == l.User && t.Host == l.Host && t.Port == l.Port && t.Database == l.Database}
 }
 
@@ -49,8 +49,7 @@ func (w *WebConfig) TwoOperators() bool {
 }
 
 // writesRows reports whether a rule that acts writes rows.
-func (c *Config) writesRows() bool {
-	p := c.Policy()
+func writesRows(p reconcile.Policy) bool {
 	if !p.Tasks.FailsRows && !p.Tasks.Requeues {
 		return false
 	}

@@ -66,7 +66,7 @@ func (c *Config) attrs() []string {
 			}
 		}
 	}
-	if kind := c.kindAttr(); kind != "" && len(columns) == 0 {
+	if kind := kindAttr(c); kind != "" && len(columns) == 0 {
 		columns[kind] = true
 	}
 	return slices.Sorted(maps.Keys(columns))

@@ -43,7 +43,7 @@ func ability(remedy reconcile.Remedy) string {
 }
 
 // canStop reports whether all providers can stop or pause a sandbox.
-func (c *Config) canStop() bool {
+func canStop(c *Config) bool {
 	return !slices.ContainsFunc(c.Entries(), func(e providers.Entry) bool {
 		return slices.Contains(providers.Lacks(e), stops)
 	})

@@ -84,7 +84,7 @@ func (c *Config) checkRules(r *report) {
 		if c.Tasks.None && slices.Contains(spec.Remedies, reconcile.Terminate) && onRow(p.Remedy) {
 			p.Remedy = reconcile.Terminate
 		}
-		if p.Remedy == reconcile.Stop && !k.has("remedy") && !c.canStop() {
+		if p.Remedy == reconcile.Stop && !k.has("remedy") && !canStop(c) {
 			p.Remedy = reconcile.Report // nobody chose it, and what cannot be done would wait for ever
 		}
 		c.ruled[spec.Name] = p

@@ -76,7 +76,7 @@ func (c *Config) learns(rule string) bool {
 }
 
 // kindAttr is the column by which kinds of tasks are told apart where thresholds are learned and no override names one.
-func (c *Config) kindAttr() string {
+func kindAttr(c *Config) string {
 	if len(c.autoRules()) == 0 {
 		return ""
 	}

@@ -1,18 +1,20 @@
-package web
+// Package passes draws the strip of passes and says how each stands. It is pure.
+package passes
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/sandkeeper/sandkeeper/web/ui"
-
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/chart"
+	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
-// mostCells is how many pieces the strip of passes has.
-const mostCells = 90
+const (
+	mostCells = 90  // pieces of the strip
+	mostError = 120 // characters of why a pass is not complete
+)
 
 // A stretch is one piece of the strip: the passes that began in it.
 type stretch struct {
@@ -35,8 +37,8 @@ func stripSpan(o *reconcile.Overview) (from time.Time, each time.Duration) {
 	return from, max(o.Now.Sub(from)/mostCells, time.Second)
 }
 
-// strip are the passes, the oldest first. A piece without any is grey.
-func passStrip(o *reconcile.Overview) string {
+// Strip are the passes as a drawing, the oldest first. A piece without any is grey.
+func Strip(o *reconcile.Overview) string {
 	from, each := stripSpan(o)
 	cells := int(o.Now.Sub(from)/each) + 1
 	pieces := make([]stretch, min(cells, mostCells+1))
@@ -50,17 +52,17 @@ func passStrip(o *reconcile.Overview) string {
 	for i, piece := range pieces {
 		out[i] = piece.cell(from.Add(time.Duration(i) * each))
 	}
-	return chart.Strip("Passes", stripWords(o), out)
+	return chart.Strip("Passes", Words(o), out)
 }
 
 // take adds a pass; the worst of a piece gives it its colour.
 func (t *stretch) take(o *reconcile.Overview, p *reconcile.PassSeen) {
-	l, outcome := passState(o, p)
+	l, outcome := State(o, p)
 	t.n++
 	if t.level == "" || l.Rank() < t.level.Rank() {
 		t.level, t.words = l, fmt.Sprintf("pass %d, %s: %s", p.ID, ui.Name(string(p.Kind)), outcome)
 		if p.Error != "" {
-			t.words += ", " + text.Plain(p.Error, mostHolding)
+			t.words += ", " + text.Plain(p.Error, mostError)
 		}
 	}
 }
@@ -74,8 +76,8 @@ func (t *stretch) cell(at time.Time) chart.Cell {
 			"pass"), t.words)}
 }
 
-// passState is how a pass stands. One that only wants for a listing is amber: what rests on that is frozen.
-func passState(o *reconcile.Overview, p *reconcile.PassSeen) (ui.Level, string) {
+// State is how a pass stands. One that only wants for a listing is amber: what rests on that is frozen.
+func State(o *reconcile.Overview, p *reconcile.PassSeen) (ui.Level, string) {
 	switch {
 	case p.EndedAt.IsZero() && leads(o, p):
 		return ui.Busy, "under way"
@@ -89,17 +91,34 @@ func passState(o *reconcile.Overview, p *reconcile.PassSeen) (ui.Level, string) 
 	return ui.Bad, "not complete"
 }
 
-// stripWords are the newest passes in words.
-func stripWords(o *reconcile.Overview) string {
+// Words are the newest passes in words.
+func Words(o *reconcile.Overview) string {
 	from, _ := stripSpan(o)
 	words := "last pass " + ui.Ago(o.LastPass, o.Now).Text + ", last full pass " + ui.Ago(o.LastFull, o.Now).Text
 	n := 0
 	for i := range o.Passes {
 		p := &o.Passes[i]
-		n += truth(!p.BeganAt.Before(from) && !p.EndedAt.IsZero() && !p.Complete)
+		if !p.BeganAt.Before(from) && !p.EndedAt.IsZero() && !p.Complete {
+			n++
+		}
 	}
 	if n > 0 {
 		words += fmt.Sprintf(", %d not complete", n)
 	}
 	return words + "; shown are the last " + ui.Seconds(o.Now.Sub(from)) + ", grey where no pass began"
+}
+
+// leads reports whether a pass that has not ended may still be going on: its holder has
+// the lease.
+func leads(o *reconcile.Overview, p *reconcile.PassSeen) bool {
+	return o.Lease.Holder == p.Holder && o.Lease.Until.After(o.Now) && len(o.Passes) > 0 && p.ID == o.Passes[0].ID
+}
+
+// By is who makes the passes. Between two of them nobody holds the lease.
+func By(o *reconcile.Overview) string {
+	if o.Lease.Holder == "" {
+		return "No replica holds the pass lease right now. That is normal between two passes."
+	}
+	return fmt.Sprintf("%s holds the pass lease for another %s.", ui.Name(o.Lease.Holder),
+		text.Coarse(o.Lease.Until.Sub(o.Now)))
 }
