@@ -18,7 +18,7 @@ type Facts struct {
 	Uncalled bool      // the pass does not call for it
 	Reissued bool      // the provider accepted the action long ago, and is asked once more
 	Busy     bool      // of a probe: an action of ours is at the sandbox
-	Unnamed  bool      // of a probe: only a row could prove the sandbox ours, and none names it, nor it one
+	Unnamed  bool      // of a probe: only a row could prove the sandbox ours, and none is there that names it or it
 
 	Lookup    reconcile.Lookup    // of the sandbox that a step is about
 	Template  *reconcile.Template // that an activate is about

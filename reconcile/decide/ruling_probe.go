@@ -26,7 +26,7 @@ func probedBefore(f *Facts) Ruling {
 			reconcile.FirstOf(text.Clip(f.Lookup.Sandbox.Raw, 60), string(f.Lookup.Sandbox.State)))
 	//guard:probe-unnamed P1
 	case f.Unnamed:
-		return withdraw("looked again: it names no task and no row names it, so that it is not proven ours")
+		return withdraw("looked again: no row is there that it names or that names it, so that it is not proven ours")
 	//guard:probe-busy P10
 	case f.Busy:
 		return withdraw("an action is at it")

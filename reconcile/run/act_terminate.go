@@ -101,6 +101,10 @@ func (r *gatherer) saveEvidence(ctx context.Context, a *reconcile.Action, f *gat
 	if !decide.Proven(r.view, &sb) {
 		return ""
 	}
+	//guard:evidence-anothers P1
+	if !sb.Owned && sb.Task != "" && sb.Task != a.Task {
+		return "" // a listing showed it as the task's; the look says that it is another's
+	}
 	if reconcile.RuleNamed(a.Rule).Family == reconcile.CleanUp && r.result.logs.Add(1) > logsOfCleanUps {
 		return ""
 	}

@@ -208,12 +208,21 @@ func (k *Reconciler) mayProbe(ctx context.Context, ref reconcile.Ref, busy bool)
 	return look.Sandbox, decide.MayAct(view.Of(&k.Policy), decide.ProbeOf(ref), f)
 }
 
-// unnamed reports whether only a row could prove a sandbox ours, by the label that names it, and neither is there now:
+// unnamed reports whether only a row could prove a sandbox ours, and no row is there now that it names or that names it:
 // a listing may have shown it with the labels of another. Unread says why that could not be read.
 func (k observer) unnamed(ctx context.Context, sb *reconcile.Sandbox) (is bool, unread string) {
 	p := k.Policy.Providers[sb.Provider]
-	if sb.Owned || sb.Task != "" || !p.LinkTask || !p.ByRow(sb) || k.Policy.Tasks.None {
+	if sb.Owned || !p.LinkTask || !p.ByRow(sb) || k.Policy.Tasks.None {
 		return false, ""
+	}
+	if sb.Task != "" {
+		rows, err := k.Tasks.ByID(ctx, []string{sb.Task})
+		if err != nil {
+			return false, "read the row that the sandbox names: " + text.Clip(err.Error(), 200)
+		}
+		if len(rows.Tasks) > 0 {
+			return false, ""
+		}
 	}
 	rows, err := k.Tasks.BySandbox(ctx, sb.Keys())
 	if err != nil {
