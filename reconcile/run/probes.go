@@ -208,7 +208,7 @@ func (k *Reconciler) mayProbe(ctx context.Context, ref reconcile.Ref, busy bool)
 	return look.Sandbox, decide.MayAct(view.Of(&k.Policy), decide.ProbeOf(ref), f)
 }
 
-// unnamed reports whether only a row could prove a sandbox ours, and no row is there now that it names or that names it:
+// unnamed reports whether only a row could prove a sandbox ours, and none is there now that it names or that names it:
 // a listing may have shown it with the labels of another. Unread says why that could not be read.
 func (k observer) unnamed(ctx context.Context, sb *reconcile.Sandbox) (is bool, unread string) {
 	p := k.Policy.Providers[sb.Provider]
