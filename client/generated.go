@@ -272,13 +272,19 @@ type Action struct {
 	Attempts int   `json:"attempts"`
 
 	// Author The operator who asked for it; absent for one that a pass planned.
-	Author         *string     `json:"author,omitempty"`
-	ClaimedBy      *string     `json:"claimed_by,omitempty"`
-	ClosedAt       *time.Time  `json:"closed_at,omitempty"`
-	Detail         *string     `json:"detail,omitempty"`
-	Evidence       *[]Evidence `json:"evidence,omitempty"`
-	ID             string      `json:"id"`
-	IncludeRunning *bool       `json:"include_running,omitempty"`
+	Author    *string     `json:"author,omitempty"`
+	ClaimedBy *string     `json:"claimed_by,omitempty"`
+	ClosedAt  *time.Time  `json:"closed_at,omitempty"`
+	Detail    *string     `json:"detail,omitempty"`
+	Evidence  *[]Evidence `json:"evidence,omitempty"`
+
+	// HeldBy What holds one that was looked at and left open.
+	HeldBy *[]Held `json:"held_by,omitempty"`
+
+	// How In which way it came to its outcome, where something depends on that: refused, adopted, unsure, anew, taken-back.
+	How            *string `json:"how,omitempty"`
+	ID             string  `json:"id"`
+	IncludeRunning *bool   `json:"include_running,omitempty"`
 
 	// NextAttempt Not to be claimed before.
 	NextAttempt *time.Time `json:"next_attempt,omitempty"`

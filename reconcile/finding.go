@@ -72,6 +72,32 @@ const (
 	OutcomeFailed    Outcome = "failed"    // given up, with the reason
 )
 
+// How is in which way an action came to its outcome, where something later depends on that. Its Detail says it in
+// words.
+type How string
+
+// The ways that something depends on.
+const (
+	HowRefused   How = "refused"    // the provider will not do it, and is asked again later
+	HowAdopted   How = "adopted"    // the sandbox was on its way out, and sandkeeper had not asked for it
+	HowUnsure    How = "unsure"     // it was on its way out, and whether an earlier attempt of ours had asked is not known
+	HowAnew      How = "anew"       // withdrawn, tried before: the task has begun anew, and that attempt may be why
+	HowTakenBack How = "taken-back" // withdrawn by the operator that the Detail names
+)
+
+// Words are the detail that says so, where no more is to be said; else "".
+func (h How) Words() string {
+	switch h {
+	case HowAdopted:
+		return "is being deleted already, and sandkeeper had not asked for it"
+	case HowUnsure:
+		return "is being deleted already, and whether an earlier attempt asked for it is not known"
+	case HowAnew:
+		return "the task has begun anew since it was planned and tried"
+	}
+	return ""
+}
+
 // Closed reports whether an action with this outcome needs nothing more.
 func (o Outcome) Closed() bool {
 	return o == OutcomeDone || o == OutcomeConfirmed || o == OutcomeWithdrawn || o == OutcomeFailed
@@ -124,6 +150,8 @@ type Action struct {
 	// Settled.
 	Outcome  Outcome
 	Detail   string // why it was withdrawn, failed, or what the provider said
+	How      How
+	WaitsFor HeldBy // what holds one that was looked at and left open, where something does
 	ClosedAt time.Time
 	Announce bool // settle also writes a [Notice] of it; not kept
 }

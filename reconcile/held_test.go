@@ -114,21 +114,3 @@ func FuzzHeldLabel(f *testing.F) {
 		}
 	})
 }
-
-// TestHeldInOneLine: several in one line are read as several, and a reason that goes on stays whole.
-func TestHeldInOneLine(t *testing.T) {
-	line := "hold: task:t1 (drill; ask ben) by ana; pause: all by ben; listing-untrusted daytona: the listing failed; page 2"
-	got := HeldByIn(line)
-	want := []HeldKind{HeldHold, HeldPause, HeldFreeze}
-	if len(got) != len(want) || got.String() != line {
-		t.Fatalf("HeldByIn = %+v", got)
-	}
-	for i := range want {
-		if got[i].Kind != want[i] {
-			t.Errorf("%d is %+v, want %s", i, got[i], want[i])
-		}
-	}
-	if got[0].By != "ana" || got[0].Reason != "drill; ask ben" {
-		t.Errorf("the first is %+v", got[0])
-	}
-}

@@ -170,16 +170,3 @@ func HeldByOf(texts ...string) HeldBy {
 	}
 	return out
 }
-
-// HeldByIn reads a line that String of several made: a new one begins where its first words tell a kind.
-func HeldByIn(line string) HeldBy {
-	var texts []string
-	for _, part := range strings.Split(line, "; ") {
-		if n := len(texts); n > 0 && HeldKindOf(part) == HeldOther {
-			texts[n-1] += "; " + part
-			continue
-		}
-		texts = append(texts, part)
-	}
-	return HeldByOf(texts...)
-}

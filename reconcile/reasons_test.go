@@ -61,20 +61,8 @@ func TestRefusedKey(t *testing.T) {
 	}
 }
 
-// TestDetails: what is asked of an action's details is what they were made to say.
-func TestDetails(t *testing.T) {
-	next := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
-	a := Action{Detail: RefusedDetail("it has forks", next)}
-	if a.Detail != "refused by the provider: it has forks; tried again from 2026-11-22 12:00:00 UTC" || !a.Refused() {
-		t.Errorf("%q: refused %t", a.Detail, a.Refused())
-	}
-	if _, is := a.TakenBack(); is {
-		t.Errorf("%q is taken back", a.Detail)
-	}
-	a.Detail = WithdrawnBy(Attribution{Author: "ana", Reason: "still used"})
-	if by, is := a.TakenBack(); by != "ana: still used" || !is || a.Refused() {
-		t.Errorf("%q is taken back %q, %t", a.Detail, by, is)
-	}
+// TestCutLog: the log that was saved with a text is parted from it again.
+func TestCutLog(t *testing.T) {
 	for said, want := range map[string][2]string{
 		SavedLog("boom"): {"", "boom"}, "deleted: " + SavedLog("a: b"): {"deleted", "a: b"}, "deleted": {"deleted", ""}, "by: ": {"by: ", ""},
 	} {

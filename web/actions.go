@@ -58,8 +58,8 @@ func (s *steps) outcome(a *reconcile.Action) (ui.Level, string) {
 	case reconcile.OutcomeDone, reconcile.OutcomeConfirmed:
 		return ui.Well, doneWords(a)
 	case reconcile.OutcomeWithdrawn:
-		if by, asked := a.TakenBack(); asked {
-			return ui.Calm, "withdrawn by " + text.Plain(by, mostHolding)
+		if a.How == reconcile.HowTakenBack {
+			return ui.Calm, "withdrawn " + text.Plain(a.Detail, mostHolding)
 		}
 		return ui.Calm, "withdrawn: looked again, and it no longer held"
 	case reconcile.OutcomeFailed:

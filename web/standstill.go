@@ -65,7 +65,7 @@ func (s *steps) stalled(a *reconcile.Action) string {
 }
 
 func refusal(a *reconcile.Action) string {
-	if a.Refused() {
+	if a.How == reconcile.HowRefused {
 		return "refused by the provider"
 	}
 	return "failed " + times(a.Attempts)

@@ -30,7 +30,7 @@ func TestStandstill(t *testing.T) {
 			a.Attempts, a.NextAttempt = 6, webtest.Noon.Add(time.Minute+1)
 		}, want: "failed 6 times, tried again at 12:01 UTC"},
 		"refused": {change: func(a *reconcile.Action) {
-			a.Attempts, a.NextAttempt, a.Detail = 6, webtest.Noon.Add(time.Hour), "refused by the provider: 403 Forbidden"
+			a.Attempts, a.NextAttempt, a.How = 6, webtest.Noon.Add(time.Hour), reconcile.HowRefused
 		}, want: "refused by the provider, tried again at 13:00 UTC"},
 		"its turn came and nobody took it": {change: func(a *reconcile.Action) {
 			a.Attempts, a.PlannedAt, a.NextAttempt = 1, webtest.Ago(time.Hour), webtest.Ago(2*time.Minute)

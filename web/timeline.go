@@ -121,8 +121,8 @@ func (s *model) batchEvent(b *batch) event {
 	if a.Outcome == reconcile.OutcomeWithdrawn || a.Outcome == reconcile.OutcomeFailed {
 		e.sub = text.Plain(a.Detail, mostHead)
 	}
-	if by, asked := a.TakenBack(); asked {
-		e.right, e.sub = "by "+text.Plain(by, mostHolding), ""
+	if a.How == reconcile.HowTakenBack {
+		e.right, e.sub = text.Plain(a.Detail, mostHolding), ""
 	}
 	return e
 }

@@ -75,7 +75,7 @@ func TestOutcomeWords(t *testing.T) {
 		"activated":      {reconcile.Action{Step: reconcile.StepActivate, Outcome: reconcile.OutcomeConfirmed}, "usable again", ui.Well},
 		"written":        {reconcile.Action{Outcome: reconcile.OutcomeDone}, "task marked failed", ui.Well},
 		"withdrawn":      {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn}, "withdrawn: looked again, and it no longer held", ui.Calm},
-		"taken back":     {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn, Detail: "by ana: it is mine"}, "withdrawn by ana: it is mine", ui.Calm},
+		"taken back":     {reconcile.Action{Outcome: reconcile.OutcomeWithdrawn, How: reconcile.HowTakenBack, Detail: "by ana: it is mine"}, "withdrawn by ana: it is mine", ui.Calm},
 		"given up":       {reconcile.Action{Outcome: reconcile.OutcomeFailed}, "given up", ui.Bad},
 		"of a later day": {reconcile.Action{Outcome: "quarantined\u202e"}, "quarantined", ui.Warn},
 	}

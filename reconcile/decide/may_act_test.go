@@ -283,17 +283,17 @@ func TestADeletionOfOthersIsTheirs(t *testing.T) {
 	for name, c := range map[string]struct {
 		attempts int
 		asked    time.Time
-		want     string
+		want     reconcile.How
 	}{
-		"the first attempt":      {1, time.Time{}, reconcile.AdoptedDetail},
-		"an attempt that died":   {2, time.Time{}, reconcile.UnsureDetail},
-		"it was asked for by us": {2, now.Add(-time.Minute), "is being deleted already"},
+		"the first attempt":      {1, time.Time{}, reconcile.HowAdopted},
+		"an attempt that died":   {2, time.Time{}, reconcile.HowUnsure},
+		"it was asked for by us": {2, now.Add(-time.Minute), ""},
 	} {
 		a := reconcile.Action{ID: "a-1", Step: reconcile.StepTerminate, Rule: "orphan", Provider: "lab", Sandbox: "s1",
 			Attempts: c.attempts, FirstActed: c.asked, PlannedAt: now}
 		sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, State: reconcile.SandboxDeleting, Owned: true, AsOf: now}
 		got := MayAct(v, &a, &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: sb}})
-		if got.Outcome != reconcile.OutcomeAccepted || got.Why != c.want {
+		if got.Outcome != reconcile.OutcomeAccepted || got.How != c.want || !strings.HasPrefix(got.Why, "is being deleted already") {
 			t.Errorf("%s: %+v, want it accepted: %q", name, got, c.want)
 		}
 	}

@@ -24,7 +24,7 @@ func noRetry(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	case t.Error != "" && !strings.Contains(t.Error, a.Before.Mark):
 		return withdraw("the row has moved since it was marked failed: it is left as it is")
 	case !v.Trusted(reconcile.SourceTasks):
-		return wait(reconcile.HeldFrozen(reconcile.SourceTasks).String())
+		return waitFor(reconcile.HeldFrozen(reconcile.SourceTasks))
 	}
 	if why := reconcile.RetryWaits(&v.S.Memory, &f.Controls, a); why != "" {
 		return wait(why)

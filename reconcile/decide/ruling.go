@@ -51,7 +51,9 @@ const (
 type Ruling struct {
 	Outcome reconcile.Outcome // what becomes of the action instead: pending means that it waits
 	Why     string
-	Blind   bool // it waits because something could not be read
+	How     reconcile.How
+	HeldBy  reconcile.HeldBy // what holds it, where it waits for that
+	Blind   bool             // it waits because something could not be read
 
 	allows string // key of the one action that may be done
 }
@@ -78,6 +80,14 @@ func effectOf(a *reconcile.Action) string {
 func Over(v *view.View, a *reconcile.Action, f *Facts) bool { return over(v, a, f).Outcome != "" }
 
 func wait(why string) Ruling { return Ruling{Outcome: reconcile.OutcomePending, Why: why} }
+
+func in(out reconcile.Outcome, how reconcile.How) Ruling {
+	return Ruling{Outcome: out, How: how, Why: how.Words()}
+}
+
+func waitFor(by ...reconcile.Held) Ruling {
+	return Ruling{Outcome: reconcile.OutcomePending, Why: reconcile.HeldBy(by).String(), HeldBy: by}
+}
 
 func withdraw(why string) Ruling { return Ruling{Outcome: reconcile.OutcomeWithdrawn, Why: why} }
 

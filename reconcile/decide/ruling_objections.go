@@ -162,7 +162,7 @@ func held(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	}
 	//guard:ruling-held P4
 	if len(holds) > 0 {
-		return wait(holds.String())
+		return waitFor(holds...)
 	}
 	return Ruling{}
 }

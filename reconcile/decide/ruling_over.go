@@ -42,9 +42,9 @@ func goneBefore(a *reconcile.Action, look *reconcile.Lookup) Ruling {
 	// A sandbox on its way out is not ended once more. An attempt of a process that died may have asked for it.
 	//guard:underway-adopted lost
 	case look.Sandbox.State == reconcile.SandboxDeleting && a.Attempts <= 1 && a.ActedAt.IsZero() && a.FirstActed.IsZero():
-		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: reconcile.AdoptedDetail}
+		return in(reconcile.OutcomeAccepted, reconcile.HowAdopted)
 	case look.Sandbox.State == reconcile.SandboxDeleting && a.ActedAt.IsZero() && a.FirstActed.IsZero():
-		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: reconcile.UnsureDetail}
+		return in(reconcile.OutcomeAccepted, reconcile.HowUnsure)
 	case look.Sandbox.State == reconcile.SandboxDeleting:
 		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: "is being deleted already"}
 	}
@@ -114,7 +114,7 @@ func writtenBefore(a *reconcile.Action, f *Facts) Ruling {
 	// An earlier try may have ended the attempt that was then: the present one gets an action of its own.
 	//guard:row-anew once
 	if s := f.Recheck.Subject; a.Attempts > 1 && s.Known && a.PlannedAt.Before(s.Seen.Since) {
-		return withdraw(reconcile.AnewDetail)
+		return in(reconcile.OutcomeWithdrawn, reconcile.HowAnew)
 	}
 	return Ruling{}
 }

@@ -205,6 +205,7 @@ func actionTold(a *reconcile.Action) []slog.Attr {
 
 // carry does what the action says, after a second look at everything that it rests on.
 func (r *executor) carry(ctx context.Context, a reconcile.Action) reconcile.Action {
+	a.How, a.WaitsFor = "", nil
 	switch a.Step {
 	case reconcile.StepTerminate, reconcile.StepQuarantine:
 		return r.carryEnd(ctx, a)
@@ -228,7 +229,9 @@ func (r *executor) later(a reconcile.Action, detail string) reconcile.Action {
 	a.Outcome, a.Detail = reconcile.OutcomePending, text.Clip(detail, 500)
 	wait := time.Second << min(max(a.Attempts, 0), 8)
 	a.NextAttempt = r.now.Add(min(wait, 5*time.Minute))
-	r.wait(a, reconcile.HeldByIn(a.Detail))
+	if r.wait(a, a.WaitsFor); len(a.WaitsFor) == 0 {
+		r.wait(a, reconcile.HeldBy{{Kind: reconcile.HeldOther, Reason: a.Detail}})
+	}
 	return a
 }
 

@@ -72,8 +72,8 @@ func (r *executor) terminateFailed(a reconcile.Action, said reconcile.Terminatio
 // one costs nothing more, and is tried again after pauses that double up to an hour.
 func (r *executor) refused(a reconcile.Action, words string) reconcile.Action {
 	wait := min(time.Minute<<min(max(a.Attempts-1, 0), 6), time.Hour)
-	a.Outcome, a.NextAttempt = reconcile.OutcomePending, r.now.Add(wait)
-	a.Detail = reconcile.RefusedDetail(words, a.NextAttempt)
+	a.Outcome, a.How, a.NextAttempt = reconcile.OutcomePending, reconcile.HowRefused, r.now.Add(wait)
+	a.Detail = "refused by the provider: " + words + "; tried again from " + text.Time(a.NextAttempt)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refusals[a.ID] = true

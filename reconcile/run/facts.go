@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -221,6 +222,7 @@ func (r *gatherer) targetsIn(a *reconcile.Action, f *gathered) []reconcile.Contr
 
 // instead is what becomes of an action that the ruling does not allow.
 func (r *executor) instead(a reconcile.Action, ruling decide.Ruling) reconcile.Action {
+	a.How, a.WaitsFor = cmp.Or(ruling.How, a.How), ruling.HeldBy
 	switch ruling.Outcome {
 	case reconcile.OutcomeWithdrawn:
 		return r.withdraw(a, ruling.Why)

@@ -9,22 +9,25 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
+// notAgain stands before the reason why what was accepted long ago is not asked for again.
+const notAgain = ", not asked again: "
+
 // reissue asks the provider again for what it accepted long ago, on the ground of now. When
 // that is gone the action is over; when somebody or something only forbids it, it waits.
 func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *reconcile.Controls) reconcile.Action {
-	a.Outcome = reconcile.OutcomeAccepted
+	a.Outcome, a.WaitsFor = reconcile.OutcomeAccepted, nil
 	age := text.Duration(r.now.Sub(a.ActedAt))
 	said := fmt.Sprintf("accepted %s ago and still %s", age, stepUndone(a.Step))
-	a.Detail = reconcile.FirstOf(a.Unclaimed(), said)
+	a.Detail = reconcile.FirstOf(a.How.Words(), said)
 	if holds := r.heldNow(&a, controls); len(holds) > 0 { // nothing has to be looked at
-		a.Detail += ", " + reconcile.NotAskedAgain + holds.String()
+		a.Detail, a.WaitsFor = a.Detail+notAgain+holds.String(), holds
 		return a
 	}
 	f := r.gatherReissue(ctx, &a)
 	ruling := r.rule(&a, f)
 	switch {
 	case ruling.Goes():
-		a.Detail = said + ", asked again"
+		a.Detail, a.How = said+", asked again", ""
 		if err := r.repeat(ctx, &a, f, ruling); err != nil {
 			a.Detail += ": " + text.Clip(err.Error(), 200)
 		}
@@ -33,7 +36,7 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 	case ruling.Outcome.Closed():
 		return r.instead(a, ruling)
 	default:
-		a.Detail += ", " + reconcile.NotAskedAgain + text.Clip(ruling.Why, 500)
+		a.Detail, a.WaitsFor = a.Detail+notAgain+text.Clip(ruling.Why, 500), ruling.HeldBy
 	}
 	return a
 }

@@ -251,7 +251,7 @@ func byConfig(held reconcile.HeldBy) bool {
 // leftOpen reports whether an action is for a person: its sandbox was given to somebody else while
 // it went, or its quarantine ends while nobody lives who could prove that link and rows are whole.
 func (e ending) leftOpen(a *reconcile.Action) bool {
-	held := a.WaitsFor()
+	held := a.WaitsFor
 	if _, shared := held.Of(reconcile.HeldNotExclusive); shared {
 		return e.place.Taken(a.Provider)
 	}

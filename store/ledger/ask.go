@@ -32,7 +32,7 @@ func (g *Operators) Ask(ctx context.Context, by reconcile.Attribution, actions [
 		}
 		ids := column(ends, func(a reconcile.Action) string { return a.ID })
 		if _, err := exec(ctx, tx, "ask_withdraw", pgx.StrictNamedArgs{
-			"ids": ids, "detail": clean(reconcile.WithdrawnBy(by)), "now": now,
+			"ids": ids, "detail": clean(reconcile.WithdrawnBy(by)), "how": string(reconcile.HowTakenBack), "now": now,
 		}); err != nil {
 			return nil, err
 		}

@@ -213,6 +213,7 @@ func settleAction(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile
 	row := tx.QueryRow(ctx, queries["settle_action"], pgx.StrictNamedArgs{
 		"id": a.ID, "holder": l.Holder, "epoch": l.Epoch, "attempts": a.Attempts,
 		"outcome": string(a.Outcome), "detail": clean(a.Detail), "evidence": facts,
+		"how": string(a.How), "waits_for": cleaned(a.WaitsFor.Texts()),
 		"acted_at": stamp(a.ActedAt), "asked_at": stamp(a.AskedAt), "next_attempt": stamp(a.NextAttempt), "now": now,
 		"closed": a.Outcome.Closed(), "gives_back": protocol.GivesBack(a),
 		"row_before": before,

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
@@ -114,5 +116,48 @@ func goesOnWithNew(t *testing.T, g *Ledger) {
 	}, nil)
 	if err != nil || len(asked) != 1 || asked[0].ID != "stop" {
 		t.Errorf("asked = %v, error = %v, want the quarantine: a terminate is open already", asked, err)
+	}
+}
+
+// TestUpgradeReadsHowFromTheWords: what the details of earlier versions said in words of their own is a fact after the upgrade,
+// and what a provider or an operator wrote is not taken for it.
+func TestUpgradeReadsHowFromTheWords(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := NewLedger(pool, Options{Installation: "test", Clock: atNoon})
+	if err := g.migrate(t.Context(), migrations[:21]); err != nil {
+		t.Fatal(err)
+	}
+	const adopted = "is being deleted already, and sandkeeper had not asked for it"
+	for id, a := range map[string][3]string{ // step, outcome, detail
+		"refused":    {"terminate", "pending", "refused by the provider: it has forks; tried again from 12:00"},
+		"adopted":    {"terminate", "accepted", adopted + ", not asked again: pause: all by ana"},
+		"unsure":     {"terminate", "confirmed", "is being deleted already, and whether an earlier attempt asked for it is not known"},
+		"anew":       {"fail", "withdrawn", "the task has begun anew since it was planned and tried"},
+		"taken-back": {"terminate", "withdrawn", "by ana: it is mine"},
+		"a":          {"fail", "done", adopted},
+		"b":          {"terminate", "failed", "by design"},
+		"c":          {"terminate", "confirmed", "accepted; " + adopted},
+	} {
+		_, err := pool.Exec(t.Context(), `INSERT INTO sandkeeper.actions (id, remedy, seq, pass, rule, subject, provider, sandbox,
+			task, step, reason, evidence, row_only, outcome, detail, planned_at, closed_at)
+			VALUES ($1, $1, 0, 1, 'orphan', $1, 'lab', $1, $1, $2, '', '[]', false, $3, $4, now(),
+			CASE WHEN $3 NOT IN ('pending', 'accepted') THEN now() END)`, id, a[0], a[1], a[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := pool.Query(t.Context(), "SELECT id, how FROM sandkeeper.actions")
+	var id, how string
+	_, err := pgx.ForEachRow(rows, []any{&id, &how}, func() error {
+		if len(id) > 1 && how != id || len(id) == 1 && how != "" {
+			t.Errorf("%s: how = %q", id, how)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

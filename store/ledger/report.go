@@ -37,7 +37,8 @@ func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) 
 		each("report_verdicts", pgx.StrictNamedArgs{"from": from}, scanRuleReport,
 			func(r reconcile.RuleReport) { *rules.Of(r.Rule) = r }),
 		each("report_findings", pgx.StrictNamedArgs{"from": from, "asked": reconcile.AskedRules, "going": protocol.RuleGoing,
-			"nobodys": protocol.RuleNobodys, "adopted": reconcile.AdoptedDetail, "anew": reconcile.AnewDetail}, scanRuleFindings,
+			"nobodys": protocol.RuleNobodys, "adopted": string(reconcile.HowAdopted), "anew": string(reconcile.HowAnew)},
+			scanRuleFindings,
 			func(f reconcile.RuleReport) {
 				r := rules.Of(f.Rule)
 				r.FirstSeen, r.Resolved, r.ByRule, r.ByOperator = f.FirstSeen, f.Resolved, f.ByRule, f.ByOperator

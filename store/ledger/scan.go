@@ -159,14 +159,16 @@ func scanAction(r pgx.Rows) (reconcile.Action, error) {
 // scanActionAnd scans an action's columns and those that follow them.
 func scanActionAnd(r pgx.Row, a *reconcile.Action, more ...any) error {
 	var facts, before []byte
+	var waits []string
 	into := []any{&a.ID, &a.Remedy, &a.Seq, &a.Pass, &a.Rule, &a.Subject, &a.Provider, &a.Sandbox, &a.Task,
 		(*string)(&a.Step), &a.Reason, &facts, &a.RowOnly, (*string)(&a.Outcome), &a.Detail, &a.Attempts, at(&a.PlannedAt),
 		at(&a.ClaimedAt), &a.ClaimedBy, at(&a.ClaimEnds), at(&a.ActedAt), at(&a.ClosedAt), at(&a.NextAttempt),
 		at(&a.FirstActed), at(&a.AskedAt), &a.Asks, at(&a.Began), &a.Signature, &a.Author, &a.Running, &a.Anyway, &before,
-		&a.Seal}
+		&a.Seal, (*string)(&a.How), &waits}
 	if err := r.Scan(append(into, more...)...); err != nil {
 		return err
 	}
+	a.WaitsFor = reconcile.HeldByOf(waits...)
 	var err error
 	if a.Evidence, err = facing(facts); err != nil || before == nil {
 		return err

@@ -37,7 +37,7 @@ func TestActionColumns(t *testing.T) {
 }
 
 // scannedFields are the fields of an action that its columns are scanned into, as columnOf has them;
-// "" for what is kept as JSON, which has none.
+// "" for what is read out of one, which has none.
 func scannedFields() []string {
 	var a reconcile.Action
 	names := map[uintptr]string{}
@@ -55,7 +55,7 @@ func scannedFields() []string {
 
 // columnOf is the one spelling of a field and of its column: FirstActed is first_acted_at.
 func columnOf(name string) string {
-	if name == "evidence" || name == "row_before" {
+	if name == "evidence" || name == "row_before" || name == "waits_for" {
 		return ""
 	}
 	return strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(name, "_", "")), "at")

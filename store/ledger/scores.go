@@ -14,7 +14,7 @@ func scoreReadings(f *protocol.Facts, now time.Time) []reading {
 	from := now.Add(-protocol.Window)
 	return []reading{
 		each("score_actions", pgx.StrictNamedArgs{"from": from, "overdue": now.Add(-protocol.MostOverdue),
-			"unclaimed": []string{reconcile.AdoptedDetail, reconcile.UnsureDetail}}, scanTerminate,
+			"unclaimed": []string{string(reconcile.HowAdopted), string(reconcile.HowUnsure)}}, scanTerminate,
 			func(t protocol.Terminate) { f.Ends = append(f.Ends, t) }),
 		each("score_verdicts", pgx.StrictNamedArgs{"from": from, "soon_us": protocol.FastSeen.Microseconds()},
 			scanRuleVerdicts, func(v protocol.RuleVerdicts) { f.Verdicts = append(f.Verdicts, v) }),

@@ -79,6 +79,7 @@ func (g *tables) takeBack(by reconcile.Attribution, ids []string, now time.Time)
 	lines := make([]line, 0, len(ids))
 	for _, id := range ids {
 		a := g.actions[id]
+		a.How, a.WaitsFor = reconcile.HowTakenBack, nil
 		g.close(a, reconcile.OutcomeWithdrawn, reconcile.WithdrawnBy(by), now)
 		lines = append(lines, line{a.Subject, protocol.TakenBack(a.Action)})
 	}

@@ -124,6 +124,7 @@ func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Acti
 
 func (g *tables) settle(own action, a reconcile.Action, now time.Time) {
 	own.Outcome, own.Detail, own.NextAttempt = a.Outcome, a.Detail, a.NextAttempt
+	own.How, own.WaitsFor = a.How, slices.Clone(a.WaitsFor)
 	own.ClaimedBy, own.ClaimEnds = "", time.Time{}
 	protocol.CountAsk(&own.Action, a)
 	if !a.ActedAt.IsZero() {
@@ -170,6 +171,7 @@ func (g *tables) endRemedy(a reconcile.Action, now time.Time) {
 	end := protocol.EndsRemedy(a)
 	for _, s := range g.steps(a.Remedy) {
 		if end.Ends(a, s.Action) {
+			s.How, s.WaitsFor = "", nil
 			g.close(s, reconcile.OutcomeWithdrawn, end.Why, now)
 			g.tellSettled(g.actions[s.ID].Action, now)
 		}

@@ -163,7 +163,7 @@ func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool)
 	for _, a := range g.actions {
 		under := !a.Outcome.Closed() && a.Attempts > 0 // and nobody knows what came of it
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
-			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() || a.Detail == reconcile.AnewDetail || under
+			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() || a.How == reconcile.HowAnew || under
 		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider
 		// A row that we wrote may be why what is found of its sandbox is over; what is nobody's may name any task.
 		same = same || a.Step.OnRow() && f.Task != "" && a.Task == f.Task && f.Rule != protocol.RuleNobodys
@@ -173,7 +173,7 @@ func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool)
 		// What was to go goes because of that, however long its provider still lists it.
 		over = over && !(f.Rule == protocol.RuleGoing && a.Step == reconcile.StepTerminate)
 		setBack := f.ResolvedAt.Before(f.OpenedAt) // the ledger's clock was: it tells no order
-		if !done || !same || !tried || a.Adopted() || a.PlannedAt.After(f.ResolvedAt) && !setBack || over {
+		if !done || !same || !tried || a.How == reconcile.HowAdopted || a.PlannedAt.After(f.ResolvedAt) && !setBack || over {
 			continue
 		}
 		switch {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -64,6 +65,10 @@ var asks = map[string]func(*bench){
 			"terminate daytona/sb-a asked for by ana: drill", "terminate daytona/sb-a taken back by ana: drill",
 		})
 		b.equal("counted", b.counted("actions", "orphan", "terminate:withdrawn"), int64(1))
+		h, err := b.Subject(b.Context(), "daytona/sb-a")
+		b.must(err)
+		i := slices.IndexFunc(h.Actions, func(a reconcile.Action) bool { return a.ID == "a" })
+		b.equal("taken back", h.Actions[i].How, reconcile.HowTakenBack)
 		b.claimed("mine")
 	},
 	"an end that was tried gives way when nobody is at it, and what comes late of it is refused": func(b *bench) {

@@ -204,6 +204,21 @@ var settlements = map[string]func(*bench){
 			b.settled(id, reconcile.OutcomeConfirmed)
 		}
 	},
+	"how it came so and what holds it are kept, each as the newest attempt says": func(b *bench) {
+		b.plan(orphan("a"))
+		for _, way := range []struct {
+			how reconcile.How
+			by  reconcile.HeldBy
+		}{{reconcile.HowRefused, nil}, {"", reconcile.HeldBy{reconcile.HeldFrozen("tasks"),
+			{Kind: reconcile.HeldHold, What: "task:1", Reason: "in it", By: "ana"}}}, {reconcile.HowAdopted, nil}} {
+			a := b.claimed("a")
+			a.Outcome, a.How, a.WaitsFor = reconcile.OutcomePending, way.how, way.by
+			b.must(b.Settle(b.Context(), b.lease, a))
+			got := b.recall().Actions[0]
+			b.equal("how", got.How, way.how)
+			b.equal("held by", got.WaitsFor, way.by)
+		}
+	},
 	"an action is settled once": func(b *bench) {
 		b.plan(orphan("a"))
 		a := b.claimed("a")

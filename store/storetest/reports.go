@@ -113,7 +113,7 @@ var reports = map[string]func(*bench){
 		b.pass(reconcile.Record{Findings: []reconcile.Finding{gone, anew}})
 		b.claimed("t") // and its settlement was lost
 		a := b.claimed("u")
-		a.Outcome, a.Detail = reconcile.OutcomeWithdrawn, reconcile.AnewDetail
+		a.Outcome, a.How = reconcile.OutcomeWithdrawn, reconcile.HowAnew
 		b.must(b.Settle(b.Context(), b.lease, a))
 		b.clock.move(time.Minute)
 		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{gone.Key(), anew.Key()}})

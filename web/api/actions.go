@@ -14,14 +14,18 @@ type Action struct {
 	Rule    string  `json:"rule"`
 	Subject Subject `json:"subject"`
 	// The pass that planned it.
-	Pass     int64      `json:"pass,omitempty"`
-	Provider string     `json:"provider,omitempty"`
-	Sandbox  string     `json:"sandbox,omitempty" jsonschema_extras:"x-untrusted=true"`
-	Task     string     `json:"task,omitempty" jsonschema_extras:"x-untrusted=true"`
-	Step     string     `json:"step"`
-	Outcome  string     `json:"outcome"`
-	Reason   string     `json:"reason,omitempty" jsonschema_extras:"x-untrusted=true"`
-	Detail   string     `json:"detail,omitempty" jsonschema_extras:"x-untrusted=true"`
+	Pass     int64  `json:"pass,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Sandbox  string `json:"sandbox,omitempty" jsonschema_extras:"x-untrusted=true"`
+	Task     string `json:"task,omitempty" jsonschema_extras:"x-untrusted=true"`
+	Step     string `json:"step"`
+	Outcome  string `json:"outcome"`
+	Reason   string `json:"reason,omitempty" jsonschema_extras:"x-untrusted=true"`
+	Detail   string `json:"detail,omitempty" jsonschema_extras:"x-untrusted=true"`
+	// In which way it came to its outcome, where something depends on that: refused, adopted, unsure, anew, taken-back.
+	How string `json:"how,omitempty"`
+	// What holds one that was looked at and left open.
+	HeldBy   []Held     `json:"held_by,omitempty"`
 	Evidence []Evidence `json:"evidence,omitempty"`
 	// The operator who asked for it; absent for one that a pass planned.
 	Author         string    `json:"author,omitempty"`
@@ -42,7 +46,8 @@ func ActionOf(a *reconcile.Action) Action {
 	return Action{
 		ID: a.ID, Remedy: a.Remedy, Rule: a.Rule, Subject: SubjectOf(a.Subject), Pass: a.Pass, Provider: a.Provider,
 		Sandbox: a.Sandbox, Task: a.Task, Step: string(a.Step), Outcome: string(a.Outcome), Reason: a.Reason,
-		Detail: a.Detail, Evidence: evidenceOf(a.Evidence), Author: a.Author, IncludeRunning: a.Running, Anyway: a.Anyway,
+		Detail: a.Detail, How: string(a.How), HeldBy: heldBy(a.WaitsFor),
+		Evidence: evidenceOf(a.Evidence), Author: a.Author, IncludeRunning: a.Running, Anyway: a.Anyway,
 		Attempts: a.Attempts, PlannedAt: utc(a.PlannedAt), ClaimedBy: a.ClaimedBy, NextAttempt: utc(a.NextAttempt),
 		RequestedAt: utc(a.FirstActed), ClosedAt: utc(a.ClosedAt),
 	}

@@ -253,6 +253,7 @@ func Refuse(o *reconcile.Overview) {
 	o.CallsAhead = map[string]time.Duration{"daytona": 12400 * time.Millisecond}
 	a := &o.Open[1]
 	a.ClaimedBy, a.ClaimEnds, a.Attempts, a.NextAttempt = "", time.Time{}, 6, Noon.Add(30*time.Minute)
+	a.How = reconcile.HowRefused
 	a.Detail = "refused by the provider: 403 Forbidden; tried again from 2026-02-01 12:30:00"
 }
 

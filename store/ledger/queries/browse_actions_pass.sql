@@ -3,7 +3,7 @@
 SELECT id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
        acted_at, closed_at, next_attempt, first_acted_at, asked_at, asks, began, signature, author, running, anyway,
-       row_before, seal
+       row_before, seal, how, waits_for
 FROM sandkeeper.actions WHERE begun_pass = @pass
   AND (@key::text = '' OR (coalesce(planned_at, '-infinity'), remedy, seq, id) > (
       SELECT coalesce(b.planned_at, '-infinity'), b.remedy, b.seq, b.id FROM sandkeeper.actions b WHERE b.id = @key))

@@ -18,9 +18,9 @@ FROM sandkeeper.findings f LEFT JOIN LATERAL (
     FROM sandkeeper.actions a
     WHERE (a.subject = f.subject OR a.sandbox <> '' AND a.sandbox = f.sandbox AND a.provider = f.provider
            OR a.step IN ('fail', 'requeue', 'restore') AND f.task <> '' AND a.task = f.task AND f.rule <> @nobodys)
-      AND NOT starts_with(a.detail, @adopted)
+      AND a.how <> @adopted
       AND (a.outcome IN ('done', 'confirmed', 'accepted') OR a.first_acted_at IS NOT NULL
-           OR a.closed_at IS NULL AND a.attempts > 0 OR a.detail = @anew)
+           OR a.closed_at IS NULL AND a.attempts > 0 OR a.how = @anew)
       AND (a.planned_at <= f.resolved_at OR f.resolved_at < f.opened_at)
       AND (a.step <> 'terminate' OR a.first_acted_at IS NOT NULL OR a.attempts > 1
            OR a.closed_at IS NULL AND a.attempts > 0)

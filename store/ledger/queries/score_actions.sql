@@ -3,8 +3,7 @@
 SELECT rule, outcome, began, first_acted_at, closed_at
 FROM sandkeeper.actions
 WHERE step = 'terminate' AND closed_at > @from AND outcome IN ('confirmed', 'failed')
-  AND (outcome = 'failed' OR first_acted_at IS NOT NULL
-       AND NOT EXISTS (SELECT FROM unnest(@unclaimed::text[]) AS words WHERE starts_with(detail, words)))
+  AND (outcome = 'failed' OR first_acted_at IS NOT NULL AND how <> ALL (@unclaimed::text[]))
 UNION ALL
 SELECT rule, outcome, began, first_acted_at, closed_at
 FROM sandkeeper.actions

@@ -2,7 +2,8 @@
 -- one: same holder, same lease, same attempt. A call that is newer than all before is counted. A budget that comes back is no longer begun.
 WITH settled AS (
     UPDATE sandkeeper.actions
-    SET outcome = @outcome, detail = @detail, acted_at = coalesce(@acted_at, acted_at),
+    SET outcome = @outcome, detail = @detail, how = @how, waits_for = @waits_for::text[],
+        acted_at = coalesce(@acted_at, acted_at),
         first_acted_at = coalesce(first_acted_at, @acted_at),
         asked_at = GREATEST(asked_at, @acted_at, @asked_at),
         asks = asks + CASE WHEN GREATEST(@acted_at, @asked_at::timestamptz)
@@ -22,7 +23,7 @@ WITH settled AS (
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
        acted_at, closed_at, next_attempt, first_acted_at, asked_at, asks, began, signature, author, running, anyway,
-       row_before, seal
+       row_before, seal, how, waits_for
 ), counted AS (
     INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
     SELECT 'actions', rule, provider, step || ':' || outcome, 1 FROM settled

@@ -1,7 +1,7 @@
 -- Withdraws the later steps of a remedy that has lost its ground, or those on one sandbox.
 WITH ended AS (
     UPDATE sandkeeper.actions
-    SET outcome = 'withdrawn', detail = @detail, closed_at = @now, claimed_by = '', claim_ends = NULL
+    SET outcome = 'withdrawn', detail = @detail, how = '', waits_for = '{}', closed_at = @now, claimed_by = '', claim_ends = NULL
     WHERE remedy = @remedy
       AND seq > @seq
       -- guard:sql-later-open lost
@@ -11,7 +11,7 @@ WITH ended AS (
     RETURNING id, remedy, seq, pass, rule, subject, provider, sandbox, task, step, reason, evidence,
        row_only, outcome, detail, attempts, planned_at, claimed_at, claimed_by, claim_ends,
        acted_at, closed_at, next_attempt, first_acted_at, asked_at, asks, began, signature, author, running, anyway,
-       row_before, seal
+       row_before, seal, how, waits_for
 ), counted AS (
     INSERT INTO sandkeeper.counters AS c (name, rule, provider, what, value)
     SELECT 'actions', rule, provider, step || ':' || outcome, count(*) FROM ended
