@@ -24,9 +24,9 @@ func Box(s *Sandbox) SeenSandbox {
 }
 
 // RememberedBox is a sandbox of which only the ledger tells.
-func RememberedBox(seen SandboxSeen) SeenSandbox {
+func RememberedBox(seen *SandboxSeen) SeenSandbox {
 	b := Box(&Sandbox{Ref: seen.Ref, Name: seen.Name, Template: seen.Template})
-	b.Seen, b.Known = &seen, true
+	b.Seen, b.Known = seen, true
 	return b
 }
 

@@ -9,7 +9,7 @@ type Successors map[Ref]string
 // Successors are those whose sandboxes the ledger saw.
 func (m *Memory) Successors() Successors {
 	out := Successors{}
-	for ref, seen := range m.Sandboxes.All() {
+	for ref, seen := range m.Sandboxes.Each() {
 		m.RecordName(out, Ref{ref.Provider, seen.Name}, seen.Task)
 	}
 	return out

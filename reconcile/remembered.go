@@ -1,6 +1,9 @@
 package reconcile
 
-import "iter"
+import (
+	"iter"
+	"maps"
+)
 
 // Remembered is what the ledger remembers of many things of one kind, by key. There are as many as tasks and sandboxes
 // are alive, and each is large: who goes over a fleet points at them, and makes no copies.
@@ -49,6 +52,9 @@ func (r Remembered[K, V]) Has(k K) bool { return r.at[k] != nil }
 
 // Len is how many there are.
 func (r Remembered[K, V]) Len() int { return len(r.at) }
+
+// Each are all of them, in no order. None is to be written to.
+func (r Remembered[K, V]) Each() iter.Seq2[K, *V] { return maps.All(r.at) }
 
 // All are copies of all of them, in no order.
 func (r Remembered[K, V]) All() iter.Seq2[K, V] {

@@ -184,25 +184,26 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 			out = append(out, seen)
 		}
 	}
-	for id, before := range v.S.Memory.Tasks.All() {
+	for id, before := range v.S.Memory.Tasks.Each() {
 		if v.Live[id] != nil {
 			continue
 		}
 		row, found := v.S.Rows[id]
 		switch {
 		case !before.Live && found && row.State == reconcile.TaskStopped:
-			if seen, changed := taskSeen(v, &row, &view.SeenTask{TaskSeen: &before, Known: true}); changed {
+			if seen, changed := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true}); changed {
 				out = append(out, seen)
 			}
 		case !before.Live:
 		case found:
-			seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: &before, Known: true})
+			seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true})
 			seen.Live = row.State.Live()
 			out = append(out, seen)
 		//guard:remember-wrong-tenant P6
 		case v.S.Absent[id] && len(v.Frozen(reconcile.SourceTasks, before.Tenant)) == 0:
-			before.Live = false
-			out = append(out, before)
+			gone := *before
+			gone.Live = false
+			out = append(out, gone)
 		}
 	}
 	out = append(out, newlyStopped(v)...)

@@ -14,64 +14,56 @@ type remembering struct {
 	s    *reconcile.Snapshot
 	done <-chan struct{} // closed when the memory was read
 
-	kept    []reconcile.Sandbox
-	settled int // how many of them have their labels settled
-	kinds   []string
+	kept  reconcile.Pieces[reconcile.Sandbox]
+	known bool // the memory was read, and the labels of all that is kept are settled
+	kinds []string
 }
 
-func (r *remembering) keep(provider string, sb *reconcile.Sandbox) {
-	if len(r.kept) == cap(r.kept) && r.known() {
-		r.grow(provider)
-	}
-	r.kept = append(r.kept, *sb)
-}
-
-// known reports whether the memory was read by now.
-func (r *remembering) known() bool {
-	select {
-	case <-r.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// grow makes room for as many as are remembered at the provider.
-func (r *remembering) grow(provider string) {
-	known := 0
-	for ref := range r.s.Memory.Sandboxes.Keys() {
-		if ref.Provider == provider {
-			known++
-		}
-	}
-	if known += known / 16; known > len(r.kept) {
-		r.kept = slices.Grow(r.kept, known-len(r.kept))
+func (r *remembering) keep(sb *reconcile.Sandbox) {
+	if at := r.kept.Add(sb); r.known {
+		r.settle(at)
 	}
 }
 
 // page ends a page of the listing.
-func (r *remembering) page() {
-	if r.known() {
-		r.settle()
+func (r *remembering) page(provider string) {
+	select {
+	case <-r.done:
+		r.know(provider)
+	default:
 	}
 }
 
 // all are the sandboxes, when the memory was read as well.
-func (r *remembering) all() []reconcile.Sandbox {
+func (r *remembering) all(provider string) []reconcile.Sandbox {
 	<-r.done
-	r.settle()
-	return r.kept
+	r.know(provider)
+	return r.kept.All()
 }
 
-// settle settles the labels of those that were kept since.
-func (r *remembering) settle() {
-	for i := r.settled; i < len(r.kept); i++ {
-		sb := &r.kept[i]
-		if kinds := sb.KindsOf(); !slices.Equal(kinds, r.kinds) {
-			r.kinds = kinds
-		}
-		sb.Kinds = r.kinds
-		sb.Labels = view.HeldLabels(sb.Labels, r.s.Memory.Controls.Holds)
+// know uses what is remembered: it settles the labels of all that is kept, and makes room for as many as are
+// remembered at the provider.
+func (r *remembering) know(provider string) {
+	if r.known {
+		return
 	}
-	r.settled = len(r.kept)
+	r.known = true
+	for sb := range r.kept.Each() {
+		r.settle(sb)
+	}
+	remembered := 0
+	for ref := range r.s.Memory.Sandboxes.Keys() {
+		if ref.Provider == provider {
+			remembered++
+		}
+	}
+	r.kept.Room(remembered + remembered/16)
+}
+
+func (r *remembering) settle(sb *reconcile.Sandbox) {
+	if kinds := sb.KindsOf(); !slices.Equal(kinds, r.kinds) {
+		r.kinds = kinds
+	}
+	sb.Kinds = r.kinds
+	sb.Labels = view.HeldLabels(sb.Labels, r.s.Memory.Controls.Holds)
 }

@@ -154,18 +154,19 @@ func (k observer) listOne(
 	asked := time.Now()
 	within, end := k.span(ctx, "list", slog.String("provider", name))
 	listing, err := k.Providers[name].List(within, func(page []reconcile.Sandbox) error {
-		before := len(r.kept)
+		before := r.kept.Len()
 		for i := range page {
 			k.Policy.Describe(&page[i])
 			//guard:list-owned live
 			if page[i].Owned || referenced {
-				r.keep(name, &page[i])
+				r.keep(&page[i])
 			}
 		}
-		seen.Owned += len(r.kept) - before
-		seen.Foreign += len(page) - (len(r.kept) - before)
+		kept := r.kept.Len() - before
+		seen.Owned += kept
+		seen.Foreign += len(page) - kept
 		pages++
-		r.page()
+		r.page(name)
 		return nil
 	})
 	end(err, slog.Int("pages", pages))
@@ -178,7 +179,7 @@ func (k observer) listOne(
 		seen.Refused = !seen.CircuitOpen && errors.Is(err, reconcile.ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
 	}
-	return r.all(), seen
+	return r.all(name), seen
 }
 
 // clockOff is by how much the clock of an answer was off, which was made between two moments of our own clock.

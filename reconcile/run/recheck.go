@@ -123,7 +123,7 @@ func (r *looker) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.R
 	for _, b := range r.boxes[s.ID] {
 		wanted[b.Ref] = true
 	}
-	for ref, seen := range r.view.S.Memory.Sandboxes.All() {
+	for ref, seen := range r.view.S.Memory.Sandboxes.Each() {
 		if seen.Task == s.Task.ID && !r.view.ConfirmedGone(seen) {
 			wanted[ref] = true
 		}
@@ -186,7 +186,7 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 		over := look.Sandbox.State == reconcile.SandboxEnded && seen.Task == task || seen.Another(&look.Sandbox)
 		switch {
 		case look.Gone && known, known && look.Error == "" && over && look.Sandbox.Task != task:
-			b := reconcile.RememberedBox(seen)
+			b := reconcile.RememberedBox(&seen)
 			b.Gone = true
 			out = append(out, b)
 		case look.Gone:

@@ -83,7 +83,7 @@ func (v *signs) Sign(t *reconcile.Task) time.Time {
 	if v.CameTo(sign) {
 		return given
 	}
-	seen := v.S.Memory.Tasks.Of(t.ID)
+	seen, _ := v.S.Memory.Tasks.At(t.ID, reconcile.NothingSeen)
 	if sign.IsZero() || !seen.AheadSign.Equal(sign) {
 		return given
 	}

@@ -67,7 +67,7 @@ func (v *View) SightedAgain(rule string, s *reconcile.Subject) bool {
 // live set, those that fail their probes, and those whose executions wait.
 func QuickLooks(s *reconcile.Snapshot) []reconcile.Ref {
 	var refs []reconcile.Ref
-	for ref, seen := range s.Memory.Sandboxes.All() {
+	for ref, seen := range s.Memory.Sandboxes.Each() {
 		if !seen.GoneAt.IsZero() {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 // sandbox; by key, those that may name a sandbox which nothing explains yet.
 func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcile.Ref]bool) (ids, keys []string) {
 	wanted := map[string]bool{}
-	for id, seen := range s.Memory.Tasks.All() {
+	for id, seen := range s.Memory.Tasks.Each() {
 		if seen.Live && !live[id] {
 			wanted[id] = true
 		}
@@ -52,7 +52,7 @@ func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcil
 // wantStopped adds the stopped tasks whose sandbox is still there: a stop is acted on by the
 // first quick pass after its grace, not by the next full one.
 func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
-	for _, seen := range s.Memory.Sandboxes.All() {
+	for _, seen := range s.Memory.Sandboxes.Each() {
 		if seen.GoneAt.IsZero() && !live[seen.Task] && s.Memory.Tasks.Of(seen.Task).State == reconcile.TaskStopped {
 			wanted[seen.Task] = true
 		}

@@ -128,7 +128,7 @@ func (v linker) remembered(byTask map[string][]reconcile.SeenSandbox, several ma
 	if v.S.Whole {
 		return
 	}
-	for ref, seen := range v.S.Memory.Sandboxes.All() {
+	for ref, seen := range v.S.Memory.Sandboxes.Each() {
 		if seen.Task == "" || v.Live[seen.Task] == nil || v.S.Lists(ref) {
 			continue
 		}
@@ -147,13 +147,15 @@ func (v linker) remembered(byTask map[string][]reconcile.SeenSandbox, several ma
 			b.Gone = true
 		}
 		byTask[seen.Task] = append(byTask[seen.Task], b)
-		several[seen.Task] = true
+		if len(byTask[seen.Task]) > 1 {
+			several[seen.Task] = true
+		}
 	}
 }
 
 // ConfirmedGone reports whether the ledger has proof, not only an absence from a listing,
 // that the sandbox is gone: our own terminate, confirmed, or a tombstone.
-func (v *places) ConfirmedGone(seen reconcile.SandboxSeen) bool {
+func (v *places) ConfirmedGone(seen *reconcile.SandboxSeen) bool {
 	return seen.GoneByUs || seen.State == reconcile.SandboxEnded
 }
 

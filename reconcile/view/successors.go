@@ -22,7 +22,7 @@ func (v *places) SharesName(b *reconcile.SeenSandbox, task string) (other string
 	if !b.StableName {
 		return ""
 	}
-	for ref, seen := range v.S.Memory.Sandboxes.All() {
+	for ref, seen := range v.S.Memory.Sandboxes.Each() {
 		if ref.Provider == b.Provider && seen.Name == b.Name && seen.Task != task && v.S.Memory.Tasks.Of(seen.Task).Live &&
 			(other == "" || seen.Task < other) {
 			other = seen.Task
@@ -81,7 +81,7 @@ func (v *places) heirShown(b *reconcile.SeenSandbox) bool {
 		return ref != b.Ref && ref.Provider == b.Provider && name == b.Seen.Name &&
 			!slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
 	}
-	for ref, seen := range v.S.Memory.Sandboxes.All() {
+	for ref, seen := range v.S.Memory.Sandboxes.Each() {
 		if seen.GoneAt.IsZero() && heir(ref, seen.Name) {
 			return true
 		}

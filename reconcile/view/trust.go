@@ -35,7 +35,7 @@ func (v *View) Owned(such func(reconcile.SandboxState) bool) int {
 	if len(dark) == 0 {
 		return n
 	}
-	for ref, seen := range v.S.Memory.Sandboxes.All() {
+	for ref, seen := range v.S.Memory.Sandboxes.Each() {
 		if dark[ref.Provider] && seen.GoneAt.IsZero() && such(seen.State) {
 			n++
 		}

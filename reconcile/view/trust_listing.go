@@ -110,7 +110,7 @@ func MissingFrom(s *reconcile.Snapshot, provider string) (missing []reconcile.Re
 			ending[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true
 		}
 	}
-	for ref, seen := range s.Memory.Sandboxes.All() {
+	for ref, seen := range s.Memory.Sandboxes.Each() {
 		//guard:listing-ours live
 		if ref.Provider != provider || !seen.GoneAt.IsZero() || ending[ref] {
 			continue

@@ -37,7 +37,7 @@ func (v assessor) assessTasks() {
 // countRows counts the rows that were live when the table was believed last, against them those that are not there.
 func (v assessor) countRows() tallies {
 	before := tallies{}
-	for id, seen := range v.S.Memory.Tasks.All() {
+	for id, seen := range v.S.Memory.Tasks.Each() {
 		if seen.Live && !v.accepted(reconcile.OfTenant(reconcile.SourceTasks, seen.Tenant)) {
 			before.add(seen.Tenant, v.S.Absent[id])
 		}

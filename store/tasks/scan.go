@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -53,43 +52,22 @@ func (s *statements) scan(ctx context.Context, tx pgx.Tx, q query, now time.Time
 	defer rows.Close()
 	row := taskRow{attrs: make([]pgtype.Text, len(s.plan.mapping.Attrs))}
 	targets := row.targets()
-	var read heap
-	read.last = make([]reconcile.Task, 0, q.size+q.size/16)
+	var read reconcile.Pieces[reconcile.Task]
+	read.Room(q.size + q.size/16)
 	for rows.Next() {
 		if err := rows.Scan(targets...); err != nil {
 			return nil, err
 		}
 		task := row.task(s.plan, now)
 		if !q.spelled {
-			read.add(task)
+			read.Add(&task)
 			continue
 		}
-		read.last = appendRedacted(read.last, task, q.lookup)
+		for _, t := range appendRedacted(nil, task, q.lookup) {
+			read.Add(&t)
+		}
 	}
-	return read.all(), rows.Err()
-}
-
-// A heap takes rows of which nobody knows how many there are. A list that grows is copied over and over: in a first
-// pass over a large fleet that was a fifth of all its time, and most of what it allocated.
-type heap struct {
-	full [][]reconcile.Task
-	last []reconcile.Task
-}
-
-func (h *heap) add(t reconcile.Task) {
-	const piece = 1024
-	if len(h.last) == cap(h.last) {
-		h.full, h.last = append(h.full, h.last), make([]reconcile.Task, 0, piece)
-	}
-	h.last = append(h.last, t)
-}
-
-// all are the rows in their order.
-func (h *heap) all() []reconcile.Task {
-	if len(h.full) == 0 {
-		return h.last
-	}
-	return slices.Concat(append(h.full, h.last)...)
+	return read.All(), rows.Err()
 }
 
 // appendRedacted adds the row under its own id and under each other spelling that was
