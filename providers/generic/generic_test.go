@@ -1,7 +1,6 @@
 package generic_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
@@ -67,13 +67,12 @@ func ask(t testing.TB, s *script, change ...func(*entry.API)) *generic.Provider 
 	return p
 }
 
-// listed is the whole listing.
-func listed(t *testing.T, p *generic.Provider) ([]reconcile.Sandbox, reconcile.Listing, error) {
+// listed is the whole listing. It waits before repeats in no time.
+func listed(t *testing.T, p *generic.Provider) (all []reconcile.Sandbox, l reconcile.Listing, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond) // for no long line of repeats
-	defer cancel()
-	var all []reconcile.Sandbox
-	l, err := p.List(ctx, func(page []reconcile.Sandbox) error { all = append(all, page...); return nil })
+	synctest.Test(t, func(t *testing.T) {
+		l, err = p.List(t.Context(), func(page []reconcile.Sandbox) error { all = append(all, page...); return nil })
+	})
 	return all, l, err
 }
 
@@ -165,26 +164,25 @@ func TestGone(t *testing.T) {
 		"sloppy, and that is what it is": {reply: reply{status: 404, body: `{}`}, sloppy: true, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &script{answer: says(test.reply)}
-			p := ask(t, s)
-			if test.sloppy {
-				p = ask(t, s, eager)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			defer cancel()
-			if _, err := p.Get(ctx, "b-1"); err == nil || errors.Is(err, reconcile.ErrNotFound) != test.gone {
-				t.Errorf("Get = %v, want gone %t", err, test.gone)
-			}
-			how, err := p.Terminate(ctx, mine)
-			if (how == reconcile.TerminateGone) != test.gone || (err == nil) != test.gone {
-				t.Errorf("Terminate = %q, %v; want gone %t", how, err, test.gone)
-			}
-			for _, r := range s.asked {
-				if r.Method == http.MethodDelete {
-					t.Error("what could not be looked at was deleted")
+			synctest.Test(t, func(t *testing.T) { // for no waiting before repeats
+				s := &script{answer: says(test.reply)}
+				p := ask(t, s)
+				if test.sloppy {
+					p = ask(t, s, eager)
 				}
-			}
+				if _, err := p.Get(t.Context(), "b-1"); err == nil || errors.Is(err, reconcile.ErrNotFound) != test.gone {
+					t.Errorf("Get = %v, want gone %t", err, test.gone)
+				}
+				how, err := p.Terminate(t.Context(), mine)
+				if (how == reconcile.TerminateGone) != test.gone || (err == nil) != test.gone {
+					t.Errorf("Terminate = %q, %v; want gone %t", how, err, test.gone)
+				}
+				for _, r := range s.asked {
+					if r.Method == http.MethodDelete {
+						t.Error("what could not be looked at was deleted")
+					}
+				}
+			})
 		})
 	}
 }
