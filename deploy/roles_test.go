@@ -3,7 +3,6 @@ package deploy
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // TestProgramWithItsRoles: the verbs do their work with the roles that the grants name for
@@ -122,12 +122,11 @@ func (p *platform) start(kind, verb string) *child {
 // freeAddress is one that nobody listens on at the moment.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := ports.Address(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return at
 }
 
 // knowsUsers: the probes of Kubernetes have no password, all else needs one.

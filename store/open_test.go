@@ -2,11 +2,13 @@ package store
 
 import (
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 func TestOpenSetsTheSession(t *testing.T) {
@@ -147,11 +149,9 @@ func TestOpenGivesUpOnAServerThatDoesNotAnswer(t *testing.T) {
 // closedPort is a port on which nothing listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	return strconv.Itoa(port)
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // patience is how long something may take on a loaded machine; it costs time only when a test fails.
@@ -54,12 +55,11 @@ func run(t testing.TB, logFile, name string, args ...string) {
 // free is an address on which nobody listens.
 func free(t testing.TB) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	at, err := ports.Address(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return at
 }
 
 // A Setup is what a Prometheus is started with.

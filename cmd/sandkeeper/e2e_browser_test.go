@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // TestPageInABrowser: somebody opens the page once and watches: a sandbox is terminated and confirmed, and the verdict is
@@ -69,12 +69,11 @@ func TestPageInABrowser(t *testing.T) {
 // freeAddress is one that a process can take again after it has ended.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := ports.Address(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return at
 }
 
 // TestPageOfABusyDay: a platform of some size with trouble of several kinds at once. With

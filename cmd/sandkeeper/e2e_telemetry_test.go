@@ -25,12 +25,7 @@ func (a *arena) realCollector(to string) string {
 	if said, err := build.CombinedOutput(); err != nil {
 		a.Fatalf("build the collector: %v\n%s", err, said)
 	}
-	free, err := new(net.ListenConfig).Listen(a.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		a.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := freeAddress(a.T)
 	config := fmt.Sprintf(`{receivers: {otlp: {protocols: {http: {endpoint: %q}}}}, exporters: {otlp_http: {endpoint: %q,
 sending_queue: {enabled: false}, retry_on_failure: {enabled: false}}}, service: {pipelines: {
 traces: {receivers: [otlp], exporters: [otlp_http]}, metrics: {receivers: [otlp], exporters: [otlp_http]},

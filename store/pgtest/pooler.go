@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // pooling is the config of a PgBouncer that gives a connection of the server to each transaction anew.
@@ -50,7 +52,7 @@ func Pooled(tb TB, dsn string) string {
 }
 
 func startPooler(tb TB, path string, to *pgx.ConnConfig) (address string, err error) {
-	port, err := freePort(tb.Context())
+	port, err := ports.Free(tb.Context())
 	if err != nil {
 		return "", err
 	}
