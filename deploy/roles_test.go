@@ -40,7 +40,7 @@ func TestProgramWithItsRoles(t *testing.T) {
 		t.Errorf("the reader may make a pass: %s", got)
 	}
 	p.statuses("assigned", "completed")
-	p.works("keeper", "once", "--wait", "2s")
+	p.works("keeper", "once", "--wait", "1m")
 	p.statuses("completed", "failed")
 	for _, args := range [][]string{
 		{"hold", "sandbox:" + leaked.ID, "--reason", "look at it"}, {"pause", "--reason", "a test"}, {"resume"}, {"once"},
@@ -174,7 +174,7 @@ func (c *child) stop() said {
 // reaches waits until the condition holds, a bounded time.
 func (p *platform) reaches(what string, is func() bool) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.Context(), 5*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

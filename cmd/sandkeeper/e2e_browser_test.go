@@ -19,6 +19,7 @@ func TestPageInABrowser(t *testing.T) {
 	a := newArena(t, settings{})
 	a.configure(settings{rules: "{orphan: {apart: 5s}}", more: strings.Replace(quickly, "127.0.0.1:0", freeAddress(t), 1)})
 	ws := a.working(4)
+	a.beat(ws)
 	d := a.daemon("run", "--migrate")
 	a.reaches("a full pass", func() bool { return a.passes("full") > 0 })
 	b := a.browse()
@@ -81,7 +82,7 @@ func freeAddress(t *testing.T) string {
 func TestPageOfABusyDay(t *testing.T) {
 	a := newArena(t, settings{})
 	a.configure(settings{name: "prod-eu", rules: "{orphan: {apart: 1s}, capacity: off}", more: quickly})
-	a.working(212)
+	a.beat(a.working(212))
 	for range 40 {
 		a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)})
 	}

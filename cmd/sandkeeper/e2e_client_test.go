@@ -55,7 +55,7 @@ func TestGeneratedClient(t *testing.T) {
 	}
 
 	heard := make(chan client.CloudEvent, 1)
-	listens, hush := context.WithTimeout(ctx, time.Minute)
+	listens, hush := context.WithTimeout(ctx, 5*time.Minute)
 	defer hush()
 	begun := make(chan struct{})
 	go func() {

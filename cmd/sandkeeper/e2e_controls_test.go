@@ -134,6 +134,7 @@ func TestEmergencyOnAFrozenSource(t *testing.T) {
 func TestAskedUnderAHoldThatExpires(t *testing.T) {
 	a := newArena(t, settings{mode: "observe", more: quickly})
 	ws := a.working(4)
+	a.beat(ws)
 	b := a.box(nobody, time.Second)
 	d := a.daemon("run", "--migrate")
 	a.reaches("a full pass", func() bool { return a.passes("full") > 0 })

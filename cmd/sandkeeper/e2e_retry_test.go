@@ -20,7 +20,7 @@ func TestRetryOfWhatAnIncidentAffected(t *testing.T) {
 		a.box(stale[len(stale)-1], 4*time.Minute) // its worker never speaks
 	}
 	a.must("migrate")
-	a.must("once", "--wait", "5s")
+	a.must("once", "--wait", patience)
 	incident := a.incidents()[0].ID
 	target := "incident:" + incident
 	a.refuses("holds it", "retry", target)

@@ -110,7 +110,7 @@ func TestOnceIsTraced(t *testing.T) {
 	}
 	d := a.daemon("serve")
 	for _, id := range []string{task, ws[0].task} { // nothing was ever found of the other one
-		if status, body := d.get("/tasks/" + id); status != 200 || !strings.Contains(body, own) {
+		if status, body := d.read("/tasks/" + id); status != 200 || !strings.Contains(body, own) {
 			t.Errorf("the page of the task %s (%d) does not show the trace", id, status)
 		}
 	}

@@ -90,7 +90,7 @@ func TestRoleWithoutUpdate(t *testing.T) {
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA sandkeeper TO %s")
 	a.configure(settings{dsn: dsn})
 	before := a.rows()
-	_, out, errs := a.run("once", "--wait", "1s")
+	_, out, errs := a.run("once", "--wait", patience)
 	if !strings.Contains(out+errs, "UPDATE") || !strings.Contains(out+errs, "permission denied") {
 		t.Errorf("nothing says which grant is missing:\n%s%s", out, errs)
 	}
