@@ -176,7 +176,7 @@ func special(r rune) bool {
 }
 
 // readyWithin is how long a server may take until it answers; one that never does must not hang a test.
-const readyWithin = 2 * time.Minute
+const readyWithin = 5 * time.Minute
 
 func (c *Cluster) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, errors.New("not within "+readyWithin.String()))
