@@ -12,7 +12,7 @@ func TestAutoThreshold(t *testing.T) {
 	a := newArena(t, settings{proof: "{samples: 200}", limits: "{}", more: quickly, rules: "{assigned-stale: {after: auto}}"})
 	// Each twentieth waited for 5 minutes for its start: the default of 3m ends too many.
 	a.sql(omoiosPast)
-	a.working(4)
+	a.beat(a.working(4))
 	young := a.task(row{status: "assigned", key: "omoios-young", created: 5 * time.Hour, updated: 4 * time.Minute})
 	stale := a.task(row{status: "assigned", key: "omoios-stale", created: 5 * time.Hour, updated: 7 * time.Minute})
 	r := a.once(0)

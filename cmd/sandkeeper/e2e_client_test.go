@@ -15,6 +15,7 @@ import (
 func TestGeneratedClient(t *testing.T) {
 	a := newArena(t, settings{})
 	ws := a.working(2)
+	a.beat(ws)
 	orphan, held := a.box(nobody, time.Minute), a.box(nobody, time.Minute)
 	a.operatorKey(settings{mode: "observe", more: quickly})
 	a.once(0)

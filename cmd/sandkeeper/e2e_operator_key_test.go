@@ -57,6 +57,7 @@ func TestAPlantedRowOfARuleWritesNothing(t *testing.T) {
 	a := newArena(t, settings{})
 	a.operatorKey(settings{more: quickly})
 	ws := a.working(4)
+	a.beat(ws)
 	a.once(0)
 	for i, step := range []string{"fail", "requeue"} {
 		for seq, id := range []string{"first" + step, "later" + step} {
@@ -80,6 +81,7 @@ func TestALedgerRowIsNoCommand(t *testing.T) {
 	a := newArena(t, settings{})
 	stranger := a.operatorKey(settings{mode: "observe", more: quickly})
 	ws := a.working(4)
+	a.beat(ws)
 	var boxes []simulated.Sandbox
 	for range 4 {
 		boxes = append(boxes, a.box(nobody, time.Second))
@@ -140,7 +142,7 @@ func TestALedgerRowIsNoCommand(t *testing.T) {
 func TestForgedLooseningIsIgnored(t *testing.T) {
 	a := newArena(t, settings{})
 	stranger := a.operatorKey(settings{mode: "observe", more: "log: {level: warn}"})
-	a.working(4)
+	a.beat(a.working(4))
 	b := a.box(nobody, time.Second)
 	a.once(0)
 	a.as(stranger, "hold", "sandbox:"+b.ID, "--reason", "evidence", "--author", "ana")

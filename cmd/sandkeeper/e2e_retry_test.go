@@ -14,6 +14,7 @@ import (
 func TestRetryOfWhatAnIncidentAffected(t *testing.T) {
 	a := newArena(t, settings{})
 	ws := a.working(3)
+	a.beat(ws)
 	var stale []string
 	for range 8 {
 		stale = append(stale, a.task(row{status: "assigned", created: time.Hour, updated: 4 * time.Minute}))

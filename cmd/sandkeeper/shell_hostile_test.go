@@ -67,6 +67,7 @@ func TestHostileTextsAreHarmless(t *testing.T) {
 			r := webhooktest.NewReceiver(t)
 			s := &stranger{arena: hooked(t, r, quickly)}
 			ws := s.working(3)
+			s.beat(ws)
 			for _, text := range texts {
 				s.comes(text)
 				s.cloud.PutTemplate(simulated.Template{Name: text, State: reconcile.TemplateInactive, Error: text})
@@ -84,6 +85,7 @@ func TestHostileTextsAreHarmless(t *testing.T) {
 func TestLongRows(t *testing.T) {
 	s := &stranger{arena: hooked(t, webhooktest.NewReceiver(t), quickly)}
 	ws := s.working(3)
+	s.beat(ws)
 	s.comes("x")
 	s.sql("UPDATE tasks SET error_message = repeat($1, 300000) WHERE status = 'assigned'", "<b onload='x'>\x1b[31m\u202e ünd\r\nforged ")
 	s.works("x")
