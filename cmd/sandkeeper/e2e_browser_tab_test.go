@@ -174,10 +174,11 @@ func (b *tab) unfolded(selector string, updates int) {
 	}
 }
 
-// follow clicks on a link and waits for the page that it leads to.
+// follow clicks on a link and waits for the page that it leads to. It looks for the link and clicks in one go: an update
+// of the page in between would put another link in its place.
 func (b *tab) follow(what, selector, headline string) {
 	b.a.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector)))
+	b.until(what, fmt.Sprintf("(link => link ? (link.click(), true) : false)(document.querySelector(%q))", selector))
 	b.shows(what, "h1", headline)
 }
 
