@@ -90,7 +90,7 @@ var places = []place{
 	{pattern: "store/protocol", ours: []string{"reconcile"}, never: effects}, // decides as well
 	{pattern: "store/memory", ours: []string{"reconcile", "store/protocol"}, never: databases},
 	{pattern: "store/storetest", ours: []string{"reconcile", "reconcile/guards", "store/protocol", "store/pgtest"}, never: pages},
-	{pattern: "store/pgtest", never: pages}, // starts servers: knows nothing of ours
+	{pattern: "store/pgtest", ours: []string{"test/ports"}, never: pages}, // starts servers: knows nothing of the program
 	{pattern: "store/queue", ours: []string{"reconcile", "store", "store/ledger", "store/protocol"}, never: pages},
 	{pattern: "providers", ours: []string{"reconcile", "providers/*"}, never: databases},
 	{pattern: "providers/entry", ours: []string{"reconcile"}, never: databases},
@@ -120,14 +120,15 @@ var places = []place{
 		never: databases},
 	{pattern: "web/webtest", ours: []string{"reconcile"}, never: databases},
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},
-	{pattern: "alerts/*", ours: []string{"reconcile"}, never: databases},
+	{pattern: "alerts/*", ours: []string{"reconcile", "test/ports"}, never: databases},
 	{pattern: "deploy", ours: []string{"alerts"}}, // its tests alone: the chart writes the rules that the program prints
 	// For programs of others: it knows the document alone.
 	{pattern: "client", never: databases},
 	{pattern: "examples/*", ours: []string{"reconcile", "providers", "providers/entry", "client"}, never: databases},
 	{pattern: "docs/site", never: databases}, // reads texts, knows nothing of ours
 	{pattern: "test/raced", never: effects},
-	{pattern: "test/scale", ours: []string{"store/pgtest", "test/scale/bare"}}, // measures the program from outside
+	{pattern: "test/ports", never: databases},
+	{pattern: "test/scale", ours: []string{"store/pgtest", "test/ports", "test/scale/bare"}}, // measures the program from outside
 	{pattern: "test/scale/bare"},                                               // reads what a pass reads, knows nothing of ours
 	{pattern: "test/vendors"},                                                  // tests alone, of the program and of the simulators
 	{pattern: "test/platforms"},                                                // tests alone, of the program on real platforms' tables
@@ -154,7 +155,7 @@ var pages = []string{"github.com/prometheus", "github.com/a-h/templ"}
 // forTests are made for tests: those of every package may import them, and their own
 // folder's packages besides.
 var forTests = []string{
-	"store/memory", "store/storetest", "store/pgtest", "test/raced",
+	"store/memory", "store/storetest", "store/pgtest", "test/raced", "test/ports",
 	"providers/simulated", "providers/providertest", "providers/*/*test", "reconcile/guards", "reconcile/worldtest",
 	"alerts/alertstest",
 }
@@ -163,7 +164,7 @@ var forTests = []string{
 // is a program of its own.
 var notShipped = []string{"cmd/sandkeeper-demo", "cmd/sandkeeper-sim", "client", "examples/*", "store/pgtest", "store/storetest", "providers/simulated",
 	"providers/providertest", "providers/wire/wiretest", "providers/*/*test", "reconcile/simtest", "reconcile/simtest/*", "reconcile/worldtest",
-	"cmd/sandkeeper/app/webhooktest", "web/webtest", "alerts/alertstest"}
+	"cmd/sandkeeper/app/webhooktest", "web/webtest", "alerts/alertstest", "test/ports"}
 
 // left is what a build does without by each tag.
 var left = map[string]string{"nokubernetes": "k8s.io/", "nodocker": "github.com/moby/moby/",

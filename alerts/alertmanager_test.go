@@ -24,7 +24,7 @@ func TestAlertsArriveTogether(t *testing.T) {
 	o := options()
 	o.Bounds = func() Bounds { return Bounds{LeakUSD: 5} }
 	p := alertstest.Setup{Targets: []string{serveWith(t, d, o)}, Rules: alertstest.Quicker(Rules(Site{})),
-		Alertmanager: heard.Alertmanager(t, Alertmanager(Site{}), "4s")}.Prometheus(t)
+		Alertmanager: heard.Alertmanager(t, Alertmanager(Site{}), "7s")}.Prometheus(t)
 	p.Wait(t, `count(sandkeeper_ledger_up)`, "1")
 
 	d.set(broken())

@@ -3,7 +3,6 @@ package deploy
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/http"
 	"os/exec"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // TestProgramWithItsRoles: the verbs do their work with the roles that the grants name for
@@ -40,7 +40,7 @@ func TestProgramWithItsRoles(t *testing.T) {
 		t.Errorf("the reader may make a pass: %s", got)
 	}
 	p.statuses("assigned", "completed")
-	p.works("keeper", "once", "--wait", "2s")
+	p.works("keeper", "once", "--wait", "1m")
 	p.statuses("completed", "failed")
 	for _, args := range [][]string{
 		{"hold", "sandbox:" + leaked.ID, "--reason", "look at it"}, {"pause", "--reason", "a test"}, {"resume"}, {"once"},
@@ -122,12 +122,11 @@ func (p *platform) start(kind, verb string) *child {
 // freeAddress is one that nobody listens on at the moment.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := ports.Address(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return at
 }
 
 // knowsUsers: the probes of Kubernetes have no password, all else needs one.
@@ -175,7 +174,7 @@ func (c *child) stop() said {
 // reaches waits until the condition holds, a bounded time.
 func (p *platform) reaches(what string, is func() bool) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.Context(), 5*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()

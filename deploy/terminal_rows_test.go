@@ -122,7 +122,7 @@ func TestProgramUnderTheTrigger(t *testing.T) {
 	p.checkSays("the database refuses to change them")
 	p.must(`INSERT INTO program.tasks (status, created_at, updated_at)
 		VALUES ('assigned', now() - interval '2 hours', now() - interval '1 hour')`)
-	p.works("keeper", "once", "--wait", "2s")
+	p.works("keeper", "once", "--wait", "1m")
 	p.statuses("failed")
 	p.must("ALTER TABLE tasks DISABLE TRIGGER sandkeeper_guard")
 	p.checkSays("kept by the conditions of our own statement alone")

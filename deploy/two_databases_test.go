@@ -56,7 +56,7 @@ func TestTwoLoginsTwoDatabases(t *testing.T) {
 	for _, step := range []struct {
 		kind string
 		args []string
-	}{{"owner", []string{"migrate"}}, {"keeper", []string{"once", "--wait", "2s"}}, {"keeper", []string{"check"}}} {
+	}{{"owner", []string{"migrate"}}, {"keeper", []string{"once", "--wait", "1m"}}, {"keeper", []string{"check"}}} {
 		got := run(step.kind, step.args...)
 		if got.code != 0 {
 			t.Fatalf("%s as %s: %s", step.args, step.kind, got)

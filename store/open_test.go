@@ -2,11 +2,13 @@ package store
 
 import (
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 func TestOpenSetsTheSession(t *testing.T) {
@@ -116,7 +118,7 @@ func TestOpenErrorsNameTheDatabaseAndHideThePassword(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := Open(t.Context(), c.url, OpenOptions{Name: "tasks", ConnectTimeout: 5 * time.Second})
+			_, err := Open(t.Context(), c.url, OpenOptions{Name: "tasks", ConnectTimeout: time.Minute})
 			if err == nil {
 				t.Fatal("it opened")
 			}
@@ -147,11 +149,9 @@ func TestOpenGivesUpOnAServerThatDoesNotAnswer(t *testing.T) {
 // closedPort is a port on which nothing listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := ports.Free(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
+	return strconv.Itoa(port)
 }

@@ -26,14 +26,14 @@ var (
 	waits      = regexp.MustCompile(`group_(wait|interval): \w+`)
 )
 
-// Quicker are rules without the time that each of their alerts waits, and with two seconds for each minute that one
+// Quicker are rules without the time that each of their alerts waits, and with three seconds for each minute that one
 // stays when its cause is gone. That nothing is there at all still waits: a busy
 // machine misses a scrape, and what is inhibited just when it is over is never told to be. So does the cost of leaks:
 // what a breaker has just let go is ended by the next passes.
 func Quicker(rules string) string {
 	rules = stays.ReplaceAllStringFunc(rules, func(line string) string {
 		minutes, _ := strconv.Atoi(stays.FindStringSubmatch(line)[1]) // they are digits
-		return fmt.Sprintf("keep_firing_for: %ds", 2*minutes)
+		return fmt.Sprintf("keep_firing_for: %ds", 3*minutes)
 	})
 	return stillWaits.ReplaceAllString(waitsFor.ReplaceAllString(rules, "${1}for: 0s"), "${1}for: 30s")
 }

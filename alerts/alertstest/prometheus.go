@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -16,10 +15,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // patience is how long something may take on a loaded machine; it costs time only when a test fails.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // Program finds one of the programs of Debian's packages.
 func Program(t testing.TB, name string) string {
@@ -54,12 +55,11 @@ func run(t testing.TB, logFile, name string, args ...string) {
 // free is an address on which nobody listens.
 func free(t testing.TB) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	at, err := ports.Address(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return at
 }
 
 // A Setup is what a Prometheus is started with.
@@ -69,7 +69,8 @@ type Setup struct {
 	Alertmanager string   // where one listens; "" for none
 }
 
-// A Prometheus runs for a test. It scrapes and evaluates each second.
+// A Prometheus runs for a test. It evaluates each second and scrapes each third: no scrape may take
+// longer than until the next one, and a busy machine makes them late.
 type Prometheus struct {
 	address string
 	log     string // file
@@ -79,7 +80,7 @@ type Prometheus struct {
 func (s Setup) Prometheus(t testing.TB) *Prometheus {
 	t.Helper()
 	folder := t.TempDir()
-	config := fmt.Sprintf(`{global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s},
+	config := fmt.Sprintf(`{global: {scrape_interval: 3s, scrape_timeout: 3s, evaluation_interval: 1s},
 rule_files: [rules.yaml], scrape_configs: [{job_name: sandkeeper, static_configs: [{targets: ["%s"]}]}]`,
 		strings.Join(s.Targets, `", "`))
 	if s.Alertmanager != "" {

@@ -182,7 +182,7 @@ func TestDemoInterrupted(t *testing.T) {
 			}
 			select {
 			case <-c.done:
-			case <-time.After(time.Minute):
+			case <-time.After(5 * time.Minute):
 				t.Fatal("it goes on after Ctrl-C")
 			}
 			if code := c.cmd.ProcessState.ExitCode(); code != 0 {

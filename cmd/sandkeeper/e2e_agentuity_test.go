@@ -191,7 +191,7 @@ func TestAgentuityEverywhereBroken(t *testing.T) {
 	for range 4 {
 		a.later(61*time.Second, ws...)
 		before := a.rows()
-		a.run("once", "-o", "json", "--wait", "5s")
+		a.run("once", "-o", "json", "--wait", patience)
 		a.untouched(before)
 	}
 	a.keeps(ws)
@@ -209,7 +209,7 @@ func TestAgentuityRegionThatFails(t *testing.T) {
 	for range 3 {
 		a.later(61*time.Second, ws...)
 		before := a.rows()
-		_, out, _ := a.run("once", "-o", "json", "--wait", "5s")
+		_, out, _ := a.run("once", "-o", "json", "--wait", patience)
 		if !distrusts(a.report(out), "listing:cloud") {
 			t.Errorf("the listing is trusted without usw: %s", out)
 		}

@@ -67,7 +67,7 @@ func newAlarmed(t *testing.T) *alarmed {
 	target := func(d *daemonChild) string { return strings.Trim(strings.TrimPrefix(d.url(), "http://"), "/") }
 	a.watch = alertstest.Setup{
 		Targets: []string{target(a.run), target(serve), a.other.address}, Rules: alertstest.Quicker(a.must("alerts", "rules")),
-		Alertmanager: a.inbox.Alertmanager(t, a.must("alerts", "alertmanager"), "2s"),
+		Alertmanager: a.inbox.Alertmanager(t, a.must("alerts", "alertmanager"), "5s"),
 	}.Prometheus(t)
 	a.watch.Wait(t, `count(sandkeeper_ledger_up == 1)`, "3")
 	a.watch.Wait(t, `count(group by (installation, kind) (sandkeeper_pass_age_seconds))`, "4")
@@ -98,7 +98,7 @@ func (a *alarmed) aged(update string) {
 // aging lets time pass for one thing that passes write as well, until it has come to what is wanted.
 func (a *alarmed) aging(update string, is func() bool) {
 	a.Helper()
-	for until := time.Now().Add(time.Minute); !is(); a.pass(200 * time.Millisecond) {
+	for until := time.Now().Add(5 * time.Minute); !is(); a.pass(200 * time.Millisecond) {
 		if time.Now().After(until) {
 			a.Fatalf("nothing came of: %s", update)
 		}

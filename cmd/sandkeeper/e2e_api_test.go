@@ -86,6 +86,7 @@ func (a *arena) token(args ...string) (header, id string) {
 func TestAPIOfAServer(t *testing.T) {
 	a := newArena(t, settings{})
 	ws := a.working(2)
+	a.beat(ws)
 	held, orphan, other := a.box(nobody, time.Minute), a.box(nobody, time.Minute), a.box(nobody, time.Minute)
 	a.operatorKey(settings{mode: "observe", more: quickly})
 	a.once(0)

@@ -12,10 +12,10 @@ func TestAutoThreshold(t *testing.T) {
 	a := newArena(t, settings{proof: "{samples: 200}", limits: "{}", more: quickly, rules: "{assigned-stale: {after: auto}}"})
 	// Each twentieth waited for 5 minutes for its start: the default of 3m ends too many.
 	a.sql(omoiosPast)
-	a.working(4)
+	a.beat(a.working(4))
 	young := a.task(row{status: "assigned", key: "omoios-young", created: 5 * time.Hour, updated: 4 * time.Minute})
 	stale := a.task(row{status: "assigned", key: "omoios-stale", created: 5 * time.Hour, updated: 7 * time.Minute})
-	r := a.once(0)
+	r := a.once(0, "--timeout", "20m") // a quarter of that is for the history
 	a.becomes(young, "assigned")
 	a.becomes(stale, "failed")
 	const line = "auto: 5m1s, before 3m: 5m1s keeps 2 % on 400 finished tasks"
@@ -40,7 +40,7 @@ func TestAutoThreshold(t *testing.T) {
 	}
 	// A day later, as the ledger has it, and from a threshold that was far longer.
 	a.sql(`UPDATE sandkeeper.learned SET at = at - interval '1 day', after_us = 4 * after_us, target_us = 4 * target_us`)
-	a.once(0)
+	a.once(0, "--timeout", "20m")
 	if out := a.must("check"); !strings.Contains(out, "auto: 15m3s, before 20m4s: 5m1s keeps 2 % on 400 finished tasks, and it moves by at most a quarter a day") {
 		t.Errorf("a day later:\n%s", out)
 	}

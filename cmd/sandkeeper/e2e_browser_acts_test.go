@@ -17,7 +17,7 @@ import (
 func TestOperatorActsInABrowser(t *testing.T) {
 	a := newArena(t, settings{mode: "observe"})
 	held, orphan := a.box(nobody, time.Minute), a.box(nobody, time.Minute)
-	a.working(2)
+	a.beat(a.working(2))
 	a.once(0)
 	p, stop := a.securePage()
 	defer stop()

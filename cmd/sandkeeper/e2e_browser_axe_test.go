@@ -54,6 +54,7 @@ func (a *arena) troubled() (pages []namedPage, stop func()) {
 	a.Helper()
 	a.configure(settings{name: "prod-eu", rules: "{orphan: {apart: 1s}, capacity: off}", more: quickly})
 	ws := a.working(40)
+	a.beat(ws)
 	for range 8 {
 		a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)})
 	}
@@ -124,7 +125,7 @@ func (b *tab) load(script string) {
 // accessible demands that axe-core, which is loaded, finds nothing in the page.
 func (b *tab) accessible(name, options string) {
 	b.a.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Minute)
 	defer cancel()
 	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](
 		`axe.run(document, {`+options+`resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations))`, chromedp.EvalAwaitPromise))

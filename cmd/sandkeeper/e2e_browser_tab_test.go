@@ -47,7 +47,8 @@ func (a *arena) browse() *tab {
 	if path == "" {
 		a.Fatal("this test needs Chromium: `make test` installs it as root on Debian; elsewhere: apt-get install chromium")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 900))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.WindowSize(1280, 900),
+		chromedp.WSURLReadTimeout(5*time.Minute)) // a busy machine takes long to start it
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // it refuses to run as root with it
 	}
@@ -108,7 +109,7 @@ func (b *tab) open(address string) {
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.a.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.a.Fatalf("in the browser: %v", err)
@@ -127,7 +128,7 @@ func (b *tab) call(calls ...func(context.Context) error) {
 // eval is what an expression says in the page.
 func eval[T any](b *tab, expression string) T {
 	b.a.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Minute)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 	if err != nil {
@@ -173,10 +174,11 @@ func (b *tab) unfolded(selector string, updates int) {
 	}
 }
 
-// follow clicks on a link and waits for the page that it leads to.
+// follow clicks on a link and waits for the page that it leads to. It looks for the link and clicks in one go: an update
+// of the page in between would put another link in its place.
 func (b *tab) follow(what, selector, headline string) {
 	b.a.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector)))
+	b.until(what, fmt.Sprintf("(link => link ? (link.click(), true) : false)(document.querySelector(%q))", selector))
 	b.shows(what, "h1", headline)
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // TestPageInABrowser: somebody opens the page once and watches: a sandbox is terminated and confirmed, and the verdict is
@@ -19,6 +19,7 @@ func TestPageInABrowser(t *testing.T) {
 	a := newArena(t, settings{})
 	a.configure(settings{rules: "{orphan: {apart: 5s}}", more: strings.Replace(quickly, "127.0.0.1:0", freeAddress(t), 1)})
 	ws := a.working(4)
+	a.beat(ws)
 	d := a.daemon("run", "--migrate")
 	a.reaches("a full pass", func() bool { return a.passes("full") > 0 })
 	b := a.browse()
@@ -69,12 +70,11 @@ func TestPageInABrowser(t *testing.T) {
 // freeAddress is one that a process can take again after it has ended.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	at, err := ports.Address(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return at
 }
 
 // TestPageOfABusyDay: a platform of some size with trouble of several kinds at once. With
@@ -82,7 +82,7 @@ func freeAddress(t *testing.T) string {
 func TestPageOfABusyDay(t *testing.T) {
 	a := newArena(t, settings{})
 	a.configure(settings{name: "prod-eu", rules: "{orphan: {apart: 1s}, capacity: off}", more: quickly})
-	a.working(212)
+	a.beat(a.working(212))
 	for range 40 {
 		a.cloud.Put(simulated.Sandbox{Labels: map[string]string{"project": "research"}, CreatedAt: time.Now().Add(-time.Hour)})
 	}

@@ -80,7 +80,7 @@ func (c *child) kill() {
 // are queries, and those that several tests ask at once would keep the machine busy by themselves.
 func (a *arena) reaches(what string, is func() bool) {
 	a.Helper()
-	ctx, cancel := context.WithTimeout(a.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(a.Context(), 5*time.Minute)
 	defer cancel()
 	for !is() {
 		if reconcile.Sleep(ctx, 10*time.Millisecond) != nil {

@@ -15,6 +15,7 @@ import (
 func TestGeneratedClient(t *testing.T) {
 	a := newArena(t, settings{})
 	ws := a.working(2)
+	a.beat(ws)
 	orphan, held := a.box(nobody, time.Minute), a.box(nobody, time.Minute)
 	a.operatorKey(settings{mode: "observe", more: quickly})
 	a.once(0)
@@ -55,7 +56,7 @@ func TestGeneratedClient(t *testing.T) {
 	}
 
 	heard := make(chan client.CloudEvent, 1)
-	listens, hush := context.WithTimeout(ctx, time.Minute)
+	listens, hush := context.WithTimeout(ctx, 5*time.Minute)
 	defer hush()
 	begun := make(chan struct{})
 	go func() {

@@ -26,6 +26,7 @@ func (a *arena) refuses(words string, args ...string) {
 func TestTerminateOne(t *testing.T) {
 	a := newArena(t, settings{mode: "observe"})
 	ws := a.working(4)
+	a.beat(ws)
 	young := a.box(nobody, time.Second)
 	held := a.box(nobody, time.Second)
 	foreign := a.cloud.Put(simulated.Sandbox{CreatedAt: time.Now().Add(-time.Hour)})
@@ -69,6 +70,7 @@ func TestTerminateOne(t *testing.T) {
 func TestEmergency(t *testing.T) {
 	a := newArena(t, settings{mode: "observe", limits: "{per_pass: 1, share: 1%, breaker: 1%}"})
 	ws := a.working(4)
+	a.beat(ws)
 	var idle []simulated.Sandbox
 	for range 5 {
 		idle = append(idle, a.box(nobody, time.Second))
@@ -110,7 +112,7 @@ func TestEmergency(t *testing.T) {
 // TestEmergencyOnAFrozenSource: what rests on a listing that failed needs --anyway.
 func TestEmergencyOnAFrozenSource(t *testing.T) {
 	a := newArena(t, settings{mode: "observe"})
-	a.working(4)
+	a.beat(a.working(4))
 	b := a.box(nobody, time.Second)
 	a.once(0)
 	a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500})
@@ -134,6 +136,7 @@ func TestEmergencyOnAFrozenSource(t *testing.T) {
 func TestAskedUnderAHoldThatExpires(t *testing.T) {
 	a := newArena(t, settings{mode: "observe", more: quickly})
 	ws := a.working(4)
+	a.beat(ws)
 	b := a.box(nobody, time.Second)
 	d := a.daemon("run", "--migrate")
 	a.reaches("a full pass", func() bool { return a.passes("full") > 0 })

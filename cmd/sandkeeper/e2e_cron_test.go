@@ -24,6 +24,10 @@ func TestCronJobBesideTheDaemon(t *testing.T) {
 			d := a.daemon(called)
 			stop := a.cronJobs(2)
 			a.pass(*replicasFor)
+			a.reaches("passes of both", func() bool {
+				holders, most := au.holders()
+				return len(holders) >= 5 && (called == "serve" || most > 1)
+			})
 			au.settled()
 			for _, code := range stop() {
 				if code != 0 && code != 1 && code != verb.NotTrusted { // 1: somebody else was in a pass for too long
@@ -74,12 +78,12 @@ func (a *arena) cronJobs(n int) (stop func() []int) {
 // shownBy demands that the page of `serve` shows what the CronJobs did.
 func (au *auditor) shownBy(d *daemonChild) {
 	au.Helper()
-	m := d.metrics()
+	m := d.series()
 	if m[`sandkeeper_passes_total{installation="test",kind="full",outcome="complete"}`] == "" ||
 		m[`sandkeeper_actions_total{installation="test",outcome="confirmed",provider="daytona",rule="orphan",step="terminate"}`] == "" {
 		au.Errorf("the metrics of serve do not show the passes and actions of once: %v", m)
 	}
-	if status, _ := d.get("/readyz"); status != 200 {
+	if status, _ := d.read("/readyz"); status != 200 {
 		au.Errorf("/readyz of serve answers %d", status)
 	}
 }
@@ -87,16 +91,20 @@ func (au *auditor) shownBy(d *daemonChild) {
 // bothWorked demands that the passes were made by those who should.
 func (au *auditor) bothWorked(verb string) {
 	au.Helper()
-	holders := map[string]int{}
-	for _, t := range au.turns() {
-		holders[t.Holder]++
-	}
-	most := 0
-	for _, n := range holders {
-		most = max(most, n)
-	}
+	holders, most := au.holders()
 	au.Logf("%d processes made passes, one of them %d", len(holders), most)
 	if len(holders) < 5 || verb == "run" && most < 2 || verb == "serve" && most > 1 {
 		au.Errorf("passes by process: %v", holders)
 	}
+}
+
+// holders are how many passes each process made, and the most that one made.
+func (au *auditor) holders() (passes map[string]int, most int) {
+	au.Helper()
+	passes = map[string]int{}
+	for _, t := range au.turns() {
+		passes[t.Holder]++
+		most = max(most, passes[t.Holder])
+	}
+	return passes, most
 }

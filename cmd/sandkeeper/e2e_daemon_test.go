@@ -115,6 +115,17 @@ func (d *daemonChild) get(path string) (status int, body string) {
 	return d.a.get(http.DefaultClient, strings.TrimSuffix(d.url(), "/")+path)
 }
 
+// read is the answer of its page once that is not "503": what it reads of the ledger has its time, of which a busy
+// machine may take more.
+func (d *daemonChild) read(path string) (status int, body string) {
+	d.a.Helper()
+	d.a.reaches("an answer to "+path, func() bool {
+		status, body = d.get(path)
+		return status != http.StatusServiceUnavailable
+	})
+	return status, body
+}
+
 func (a *arena) get(client *http.Client, url string) (status int, body string) {
 	a.Helper()
 	req, err := http.NewRequestWithContext(a.Context(), http.MethodGet, url, nil)
@@ -131,6 +142,21 @@ func (a *arena) get(client *http.Client, url string) (status int, body string) {
 		return 0, err.Error()
 	}
 	return resp.StatusCode, string(text)
+}
+
+// series are the metrics once the ledger has answered in time.
+func (d *daemonChild) series() (all map[string]string) {
+	d.a.Helper()
+	d.a.reaches("metrics of the ledger", func() bool {
+		all = d.metrics()
+		for name, value := range all {
+			if strings.HasPrefix(name, "sandkeeper_ledger_up{") {
+				return value == "1"
+			}
+		}
+		return false
+	})
+	return all
 }
 
 // metrics are the samples of /metrics, by name and labels.
@@ -170,7 +196,7 @@ func (d *daemonChild) stop() {
 	d.signal(d.a.T, syscall.SIGTERM)
 	select {
 	case <-d.done:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		d.a.Fatalf("process %d does not end", d.cmd.Process.Pid)
 	}
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 {

@@ -115,7 +115,7 @@ func TestDockerListingFails(t *testing.T) {
 			before := a.rows()
 			for range 3 {
 				a.later(61*time.Second, ws...)
-				_, _, _ = a.run("once", "-o", "json", "--wait", "5s")
+				_, _, _ = a.run("once", "-o", "json", "--wait", patience)
 			}
 			for id, row := range a.rows() {
 				if before[id] == "" || !strings.Contains(row, `"running"`) {

@@ -21,7 +21,7 @@ func TestEventPipelineDownAndBack(t *testing.T) {
 	}
 	for step := range 14 { // the pipeline is down
 		a.later(10 * time.Second)
-		code, out, errs := a.run("once", "-o", "text", "--wait", "5s")
+		code, out, errs := a.run("once", "-o", "text", "--wait", patience)
 		a.keeps(ws)
 		if t.Failed() || code != 0 && code != verb.NotTrusted {
 			t.Fatalf("step %d: %d\n%s%s", step, code, out, errs)
@@ -29,7 +29,7 @@ func TestEventPipelineDownAndBack(t *testing.T) {
 	}
 	for range 10 { // it is back
 		a.later(15*time.Second, ws...)
-		a.run("once", "--wait", "5s")
+		a.run("once", "--wait", patience)
 		a.keeps(ws)
 	}
 }

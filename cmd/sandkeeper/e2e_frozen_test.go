@@ -156,7 +156,7 @@ func (au *auditor) leaseholder() (holder string) {
 // soon waits for as long as leases, claims and timers of silence may take.
 func (au *auditor) soon(what string, is func() bool) {
 	au.Helper()
-	for until := time.Now().Add(90 * time.Second); !is(); au.pass(50 * time.Millisecond) {
+	for until := time.Now().Add(5 * time.Minute); !is(); au.pass(50 * time.Millisecond) {
 		if time.Now().After(until) {
 			au.Fatalf("never reached: %s", what)
 		}

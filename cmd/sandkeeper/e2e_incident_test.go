@@ -23,7 +23,7 @@ func TestIncidentFromFirstFailureToRunningAgain(t *testing.T) {
 		stale = append(stale, id)
 	}
 	a.must("migrate")
-	text := a.must("once", "--wait", "5s")
+	text := a.must("once", "--wait", patience)
 	incidents := a.incidents()
 	if len(incidents) != 1 || incidents[0].Count != 8 || incidents[0].State != "holds" {
 		t.Fatalf("incidents = %+v, want one of 8 failures that holds", incidents)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,11 +107,11 @@ func TestKilledAtOutsideCalls(t *testing.T) {
 	}
 	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {
-			a := newArena(t, settings{call: "5s"})
+			a := newArena(t, settings{})
 			ws, stale, orphan, stopped := a.damaged()
 			a.watchWrites()
 			lift := a.cloud.Inject(tt.fault)
-			c := a.spawn("once", "--wait", "5s")
+			c := a.spawn("once", "--wait", patience)
 			a.reaches("the call "+string(tt.at), func() bool { return a.called(tt.at) })
 			c.kill()
 			lift()
@@ -162,7 +163,7 @@ func TestKilledWhileItWritesARow(t *testing.T) {
 	if _, err := tx.Exec(t.Context(), "SELECT FROM tasks WHERE id = $1 FOR UPDATE", stale); err != nil {
 		t.Fatal(err)
 	}
-	c := a.spawn("once", "--wait", "5s")
+	c := a.spawn("once", "--wait", patience)
 	a.reaches("a write that waits for the row", func() bool {
 		var waiting bool
 		err := a.db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
@@ -183,7 +184,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	ws, stale, orphan, stopped := a.damaged()
 	a.watchWrites()
 	for i := range 8 {
-		c := a.spawn("once", "--wait", "5s")
+		c := a.spawn("once", "--wait", patience)
 		select {
 		case <-c.done:
 		case <-time.After(time.Duration(15+20*i) * time.Millisecond):
@@ -207,7 +208,7 @@ func TestTwoAtOnce(t *testing.T) {
 	a.watchWrites()
 	var running []*child
 	for range 3 {
-		running = append(running, a.spawn("once", "--wait", "15s"))
+		running = append(running, a.spawn("once", "--wait", "5m"))
 	}
 	for _, c := range running {
 		<-c.done
@@ -225,7 +226,7 @@ func TestTwoAtOnce(t *testing.T) {
 
 // TestAnotherPassIsUnderWay: `once` says who holds the lease, and does nothing.
 func TestAnotherPassIsUnderWay(t *testing.T) {
-	a := newArena(t, settings{})
+	a := newArena(t, settings{call: "10m"})
 	a.working(3)
 	a.once(0)
 	lift := a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Hang})
@@ -255,14 +256,16 @@ func TestDatabaseGoesAwayMidPass(t *testing.T) {
 	a.moveTo(cluster.DSN("postgres"))
 	ws, stale, orphan, stopped := a.damaged()
 	a.watchWrites()
-	lift := a.cloud.Inject(simulated.Fault{On: simulated.Delete, Delay: 500 * time.Millisecond})
-	go func() {
-		a.reaches("a delete", func() bool { return a.called(simulated.Delete) })
+	away := sync.OnceFunc(func() {
 		if err := cluster.Kill(); err != nil {
 			t.Error(err)
 		}
-	}()
-	if code, _, errs := a.run("once", "--wait", "2s", "--timeout", "8s"); code != 1 || errs == "" {
+	})
+	lift := a.cloud.Inject(simulated.Fault{On: simulated.Delete, Match: func(simulated.Call) bool {
+		away() // before the delete is answered
+		return true
+	}})
+	if code, _, errs := a.run("once", "--wait", "2s", "--timeout", "1m"); code != 1 || errs == "" {
 		t.Errorf("a pass that lost its database: exit code %d, %q", code, errs)
 	}
 	lift()

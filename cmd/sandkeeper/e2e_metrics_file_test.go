@@ -18,7 +18,7 @@ func TestMetricsFile(t *testing.T) {
 	a.working(2)
 	folder := t.TempDir()
 	file := filepath.Join(folder, "sandkeeper.prom")
-	a.must("once", "--migrate", "--wait", "5s", "--metrics-file", file)
+	a.must("once", "--migrate", "--wait", patience, "--metrics-file", file)
 	has := func(lines ...string) {
 		t.Helper()
 		text, err := os.ReadFile(file)
@@ -46,7 +46,7 @@ func TestMetricsFile(t *testing.T) {
 	if err := os.Chtimes(file, time.Time{}, before.ModTime().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, _ := a.run("once", "--wait", "5s", "--metrics-file", file); code == 0 {
+	if code, _, _ := a.run("once", "--wait", patience, "--metrics-file", file); code == 0 {
 		t.Error("a run that cannot list ended well")
 	}
 	if after, err := os.Stat(file); err != nil || after.ModTime().Before(before.ModTime()) {

@@ -14,7 +14,7 @@ import (
 // those that move with the clock.
 func (d *daemonChild) ledgerSeries() map[string]string {
 	d.a.Helper()
-	all := d.metrics()
+	all := d.series()
 	maps.DeleteFunc(all, func(name, _ string) bool {
 		return !strings.HasPrefix(name, "sandkeeper_") || strings.Contains(name, "_age_seconds") ||
 			slices.ContainsFunc(ofAProcess, func(prefix string) bool { return strings.HasPrefix(name, "sandkeeper_"+prefix) })
@@ -30,6 +30,7 @@ var ofAProcess = []string{"config_", "provider_request", "provider_rate_", "pass
 func TestMetricsAreTheLedgers(t *testing.T) {
 	a := newArena(t, settings{rules: "{orphan: {apart: 1s}}", more: quickly})
 	ws := a.working(4)
+	a.beat(ws)
 	orphan, stopped := a.box(nobody, 10*time.Minute), a.stopped(time.Minute)
 	one, two := a.daemon("run", "--migrate"), a.daemon("run", "--migrate")
 	a.reaches("both are ended", func() bool { return a.ended(orphan.ID) && a.ended(stopped.ID) })
@@ -105,6 +106,7 @@ func TestRateHoldsOverReplicas(t *testing.T) {
 		probe:  `{exec: "true", path: "/", every: 2s, timeout: 1s, budget: 2500/m}`,
 		limits: "{per_pass: 100, share: 100%, breaker: 100%}"})
 	ws := a.working(20)
+	a.beat(ws)
 	a.must("migrate")
 	replicas := []*daemonChild{a.daemon("run"), a.daemon("run"), a.daemon("run")}
 	for range 12 {

@@ -35,7 +35,7 @@ alerts:
   notify:
     - {url: %q, name: everybody}
     - {url: %q, name: pager, severity: critical, events: [incident, hold-ends], secret: %q}`, all.URL, pager.URL, webhooktest.Key)})
-	a.working(3)
+	a.beat(a.working(3))
 	for range 8 {
 		a.box(a.task(row{status: "assigned", created: time.Hour, updated: 4 * time.Minute}), 4*time.Minute)
 	}

@@ -57,6 +57,7 @@ func TestAPlantedRowOfARuleWritesNothing(t *testing.T) {
 	a := newArena(t, settings{})
 	a.operatorKey(settings{more: quickly})
 	ws := a.working(4)
+	a.beat(ws)
 	a.once(0)
 	for i, step := range []string{"fail", "requeue"} {
 		for seq, id := range []string{"first" + step, "later" + step} {
@@ -80,6 +81,7 @@ func TestALedgerRowIsNoCommand(t *testing.T) {
 	a := newArena(t, settings{})
 	stranger := a.operatorKey(settings{mode: "observe", more: quickly})
 	ws := a.working(4)
+	a.beat(ws)
 	var boxes []simulated.Sandbox
 	for range 4 {
 		boxes = append(boxes, a.box(nobody, time.Second))
@@ -91,7 +93,7 @@ func TestALedgerRowIsNoCommand(t *testing.T) {
 	a.forge("back", boxes[2], "step = 'resume', rule = 'orphan'")
 	a.as(stranger, "terminate", boxes[3].ID, "--author", "mallory", "--reason", "ticket 4711")
 	a.as(stranger, "terminate", ws[0].task, "--include-running", "--author", "mallory", "--reason", "ticket 4711")
-	_, _, errs := a.run("once", "--wait", "5s", "-o", "json")
+	_, _, errs := a.run("once", "--wait", patience, "-o", "json")
 	if n := strings.Count(errs, "operator request refused"); n < 4 {
 		t.Errorf("the log tells of %d refused requests, want those that were never begun:\n%s", n, errs)
 	}
@@ -113,7 +115,7 @@ func TestALedgerRowIsNoCommand(t *testing.T) {
 		}
 	}
 	d := a.daemon("serve")
-	if status, page := d.get("/"); status != http.StatusOK || !strings.Contains(page, "not signed with the operator key") {
+	if status, page := d.read("/"); status != http.StatusOK || !strings.Contains(page, "not signed with the operator key") {
 		t.Errorf("the page answers %d and does not say that a request was not signed", status)
 	}
 	d.stop()
@@ -140,13 +142,13 @@ func TestALedgerRowIsNoCommand(t *testing.T) {
 func TestForgedLooseningIsIgnored(t *testing.T) {
 	a := newArena(t, settings{})
 	stranger := a.operatorKey(settings{mode: "observe", more: "log: {level: warn}"})
-	a.working(4)
+	a.beat(a.working(4))
 	b := a.box(nobody, time.Second)
 	a.once(0)
 	a.as(stranger, "hold", "sandbox:"+b.ID, "--reason", "evidence", "--author", "ana")
 	a.as(stranger, "unhold", "sandbox:"+b.ID, "--reason", "trust me", "--author", "mallory")
 	a.refuses("evidence", "terminate", b.ID, "--reason", "x")
-	_, _, errs := a.run("once", "--wait", "5s")
+	_, _, errs := a.run("once", "--wait", patience)
 	if !strings.Contains(errs, "operator request ignored") || !strings.Contains(errs, "mallory") {
 		t.Errorf("the log does not tell that lifting the hold was ignored:\n%s", errs)
 	}

@@ -26,6 +26,7 @@ func TestBehindPgBouncer(t *testing.T) {
 		t.Errorf("check does not tell of the pooler:\n%s", out)
 	}
 	ws, stale, orphan, stopped := a.damaged()
+	a.beat(ws)
 	a.watchWrites()
 	a.once(0)
 	a.later(61*time.Second, ws...)

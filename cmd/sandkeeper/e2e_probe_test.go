@@ -50,7 +50,12 @@ func TestBrokenSandboxesAreFoundByProbes(t *testing.T) {
 	t.Parallel()
 	for name, tt := range brokenInside {
 		t.Run(name, func(t *testing.T) {
-			a := newArena(t, settings{rules: "{idle-broken: {after: 30s, failures: 2}}"})
+			within := "10s"
+			if name == "exec hangs" {
+				within = "1s"
+			}
+			a := newArena(t, settings{rules: "{idle-broken: {after: 30s, failures: 2}}",
+				probe: `{exec: "true", path: "/", every: 10m, timeout: ` + within + `, budget: 1000/m}`})
 			ws := a.working(4)
 			tt.breakIt(a, ws[0].sandbox)
 			a.once(0)
@@ -102,7 +107,7 @@ func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
 			for range 3 {
 				a.later(10*time.Second, ws...)
 				before := a.rows()
-				_, out, _ := a.run("once", "-o", "json", "--wait", "5s")
+				_, out, _ := a.run("once", "-o", "json", "--wait", patience)
 				r = a.report(out)
 				a.untouched(before)
 			}
@@ -120,7 +125,7 @@ func TestSameFailureEverywhereConvictsNobody(t *testing.T) {
 // TestDeadWorkersInSandboxesThatAnswer: a worker that dies leaves a sandbox that answers. A command that finds it
 // gone settles what silence alone cannot: also where one task runs alone, and before the worker has ever spoken.
 func TestDeadWorkersInSandboxesThatAnswer(t *testing.T) {
-	a := newArena(t, settings{probe: `{exec: "true", path: "/", worker: "pgrep -f [w]orker", every: 2s, timeout: 1s, budget: 1000/m}`})
+	a := newArena(t, settings{probe: `{exec: "true", path: "/", worker: "pgrep -f [w]orker", every: 8s, timeout: 5s, budget: 1000/m}`})
 	alone := a.working(1)
 	assigned := func(key string) worker {
 		w := worker{key: key, task: a.task(row{status: "assigned", key: key, created: time.Hour, updated: 25 * time.Second})}

@@ -11,7 +11,7 @@ INSERT INTO public.slow VALUES (true);
 CREATE FUNCTION public.late(box text, at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE AS $$
 BEGIN
 	IF substring(box FROM '^box-(\d+)$')::int > 250 AND EXISTS (SELECT FROM public.slow) THEN
-		PERFORM pg_sleep(30);
+		PERFORM pg_sleep(120);
 	END IF;
 	RETURN at;
 END $$;
@@ -25,12 +25,12 @@ func TestProofInParts(t *testing.T) {
 	a, stale := gated(t, steadyPast)
 	a.configure(settings{proof: "{samples: 200}", limits: "{}", more: quickly + "\nevents: {table: public.slow_events}"})
 	a.sql(slowPast)
-	a.once(0, "--timeout", "24s") // a quarter of that is for the history
+	a.once(0, "--timeout", "2m") // a quarter of that is for the history
 	a.becomes(stale, "assigned")
 	if n := a.count("SELECT tasks FROM sandkeeper.proof_progress"); n < 100 || n > 250 {
 		t.Fatalf("%d tasks are kept as read, want those of the first page", n)
 	}
-	a.once(0, "--timeout", "24s")
+	a.once(0, "--timeout", "2m")
 	a.becomes(stale, "assigned")
 	a.sql(`DELETE FROM public.slow; DELETE FROM public.tasks WHERE id < 'past-0150' AND id LIKE 'past-%'`)
 	a.once(0)

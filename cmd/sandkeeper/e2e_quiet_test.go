@@ -139,7 +139,7 @@ func TestPlanWritesNothing(t *testing.T) {
 // held by the mode.
 func TestObserveChangesNothing(t *testing.T) {
 	a := newArena(t, settings{mode: "observe", rules: "{orphan: {after: 30s, apart: 1s}}",
-		probe: `{exec: "true", path: "/", worker: "pgrep -f [w]orker", every: 10m, timeout: 1s, budget: 1000/m}`})
+		probe: `{exec: "true", path: "/", worker: "pgrep -f [w]orker", every: 10m, timeout: 10s, budget: 1000/m}`})
 	ws := a.working(5)
 	a.cloud.Change(ws[4].sandbox, func(s *simulated.Sandbox) { s.WorkerGone = true })
 	ws = ws[:4]

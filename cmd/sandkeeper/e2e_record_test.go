@@ -11,7 +11,7 @@ import (
 // changed is named, and an end that was cut off is known by the head that was kept.
 func TestAuditVerify(t *testing.T) {
 	a := newArena(t, settings{mode: "observe", more: quickly})
-	a.working(4)
+	a.beat(a.working(4))
 	b := a.box(nobody, time.Second)
 	d := a.daemon("run", "--migrate")
 	a.reaches("a full pass", func() bool { return a.passes("full") > 0 })

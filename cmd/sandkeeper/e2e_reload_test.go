@@ -17,6 +17,7 @@ func TestReload(t *testing.T) {
 	observing := settings{mode: "observe", rules: "{orphan: {after: 30m, apart: 1s}}", more: quickly}
 	a := newArena(t, observing)
 	ws := a.working(3)
+	a.beat(ws)
 	d := a.daemon("run", "--migrate")
 	stopped, orphan := a.stopped(time.Minute), a.box(nobody, 10*time.Minute)
 	a.reaches("the stop is found and held", func() bool {
@@ -69,6 +70,7 @@ func TestReloadOfABrokenConfig(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newArena(t, settings{more: quickly})
 			ws := a.working(3)
+			a.beat(ws)
 			d := a.daemon("run", "--migrate")
 			a.reaches("a pass", func() bool { return a.passes("full") > 0 })
 			good := a.configText()
@@ -81,17 +83,17 @@ func TestReloadOfABrokenConfig(t *testing.T) {
 			if l := d.logged("config refused, the previous one is still in force")[0]; !strings.Contains(l.text("err"), tt.says) {
 				t.Errorf("the log does not say %q: %v", tt.says, l)
 			}
-			if _, page := d.get("/"); !strings.Contains(page, tt.says) {
+			if _, page := d.read("/"); !strings.Contains(page, tt.says) {
 				t.Errorf("the page does not say %q", tt.says)
 			}
-			if got := d.metrics()[`sandkeeper_config_reload_success{installation="test"}`]; got != "0" {
+			if got := d.series()[`sandkeeper_config_reload_success{installation="test"}`]; got != "0" {
 				t.Errorf("sandkeeper_config_reload_success is %q, want 0", got)
 			}
 			stopped := a.stopped(time.Minute)
 			a.reaches("work goes on", func() bool { return a.ended(stopped.ID) })
 			a.rewrite(good)
 			a.reaches("the good one again", func() bool { taken, _ := d.reloads(); return taken == 1 })
-			if got := d.metrics()[`sandkeeper_config_reload_success{installation="test"}`]; got != "1" {
+			if got := d.series()[`sandkeeper_config_reload_success{installation="test"}`]; got != "1" {
 				t.Errorf("sandkeeper_config_reload_success is %q, want 1", got)
 			}
 			if _, refused := d.reloads(); refused != 1 {

@@ -14,13 +14,14 @@ import (
 func TestRetryOfWhatAnIncidentAffected(t *testing.T) {
 	a := newArena(t, settings{})
 	ws := a.working(3)
+	a.beat(ws)
 	var stale []string
 	for range 8 {
 		stale = append(stale, a.task(row{status: "assigned", created: time.Hour, updated: 4 * time.Minute}))
 		a.box(stale[len(stale)-1], 4*time.Minute) // its worker never speaks
 	}
 	a.must("migrate")
-	a.must("once", "--wait", "5s")
+	a.must("once", "--wait", patience)
 	incident := a.incidents()[0].ID
 	target := "incident:" + incident
 	a.refuses("holds it", "retry", target)

@@ -214,7 +214,7 @@ func (n *night) runs(where, line string) {
 		n.configure(settings{more: quickly})
 		_, path, _ := strings.Cut(line, "127.0.0.1:8080")
 		d := n.daemon("serve")
-		if status, body := d.get(strings.Fields(path)[0]); status != http.StatusOK {
+		if status, body := d.read(strings.Fields(path)[0]); status != http.StatusOK {
 			n.Errorf("%s: %s answers %d: %s", where, line, status, body)
 		}
 		d.stop()

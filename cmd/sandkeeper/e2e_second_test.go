@@ -33,7 +33,7 @@ func TestAnywayTakesASecondOperator(t *testing.T) {
 	}
 	a.configure(settings{mode: "observe", more: withOperatorKey +
 		"\nweb: {listen: \"127.0.0.1:0\", config_file: web.yml, operators: [ana, bob]}\nlog: {level: warn}"})
-	a.working(4)
+	a.beat(a.working(4))
 	one, other, _ := a.box(nobody, time.Second), a.box(nobody, time.Second), a.box(nobody, time.Second)
 	a.once(0)
 	ask := []string{"terminate", one.ID, "--anyway", "--author", "ana", "--reason", "x"}

@@ -40,16 +40,16 @@ func TestServeOnlyShows(t *testing.T) {
 		}
 	}
 	for range 3 {
-		status, page := d.get("/")
+		status, page := d.read("/")
 		for _, word := range []string{orphan.ID, stopped.ID, stale, "confirmed"} {
 			if status != http.StatusOK || !strings.Contains(page, word) {
 				t.Errorf("the page answers %d and does not show %q", status, word)
 			}
 		}
-		if n := d.metrics()[`sandkeeper_sandboxes_foreign{installation="test",provider="daytona"}`]; n != "0" {
+		if n := d.series()[`sandkeeper_sandboxes_foreign{installation="test",provider="daytona"}`]; n != "0" {
 			t.Errorf("%q foreign sandboxes, want 0", n)
 		}
-		if status, text := d.get("/readyz"); status != http.StatusOK {
+		if status, text := d.read("/readyz"); status != http.StatusOK {
 			t.Errorf("/readyz answers %d: %s", status, text)
 		}
 		a.pass(1100 * time.Millisecond) // no answer from memory

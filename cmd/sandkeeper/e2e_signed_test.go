@@ -33,7 +33,7 @@ func TestSignedLinksConvict(t *testing.T) {
 	forged := a.box(ws[0].task, time.Hour) // the label without a signature
 	a.cloud.Change(forged.ID, func(s *simulated.Sandbox) { s.Exec, s.Files = simulated.Dead, simulated.Dead })
 	for range 4 {
-		_, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", "5s")
+		_, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", patience)
 		if strings.Contains(out, forged.ID) && !strings.Contains(out, "is not signed by link.key_file") {
 			t.Errorf("nobody is told why the sandbox with the forged label is left\n%s\n%s", out, errs)
 		}

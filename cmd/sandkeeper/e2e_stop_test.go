@@ -13,8 +13,9 @@ import (
 // TestStopInTheSecondStep: SIGTERM comes while the row is failed and the sandbox's delete is
 // under way. It is finished and written down, nothing more is begun, and the lease is free.
 func TestStopInTheSecondStep(t *testing.T) {
-	a := newArena(t, settings{call: "10s", limits: "{per_pass: 1, share: 100%, breaker: 100%}", more: quickly})
+	a := newArena(t, settings{limits: "{per_pass: 1, share: 100%, breaker: 100%}", more: quickly})
 	ws := a.working(3)
+	a.beat(ws)
 	a.watchWrites()
 	var boxes []simulated.Sandbox
 	for _, key := range []string{"omoios-one", "omoios-two"} {
@@ -25,6 +26,7 @@ func TestStopInTheSecondStep(t *testing.T) {
 	d := a.daemon("run", "--migrate")
 	a.reaches("a delete", func() bool { return a.called(simulated.Delete) })
 	d.signal(t, syscall.SIGTERM)
+	a.reaches("it has heard that", func() bool { status, _ := d.get("/healthz"); return status == 0 })
 	told := time.Now()
 	d.stop()
 	ended := a.count("SELECT count(*) FROM sandkeeper.actions WHERE step = 'terminate' AND outcome IN ('accepted', 'confirmed')")
@@ -65,6 +67,7 @@ func TestStopInTheSecondStep(t *testing.T) {
 func TestStopInAPass(t *testing.T) {
 	a := newArena(t, settings{call: "30s", more: quickly})
 	ws := a.working(3)
+	a.beat(ws)
 	a.must("migrate")
 	lift := a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Hang})
 	d := a.daemon("run")
@@ -91,6 +94,7 @@ func TestDatabaseGoesAwayForAWhile(t *testing.T) {
 	a.moveTo(cluster.DSN("postgres"))
 	a.configure(settings{dsn: cluster.DSN("postgres"), more: quickly})
 	ws := a.working(3)
+	a.beat(ws)
 	d := a.daemon("run", "--migrate")
 	a.reaches("a pass", func() bool { return a.passes("full") > 0 })
 	before := len(d.lines())

@@ -25,12 +25,7 @@ func (a *arena) realCollector(to string) string {
 	if said, err := build.CombinedOutput(); err != nil {
 		a.Fatalf("build the collector: %v\n%s", err, said)
 	}
-	free, err := new(net.ListenConfig).Listen(a.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		a.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
+	address := freeAddress(a.T)
 	config := fmt.Sprintf(`{receivers: {otlp: {protocols: {http: {endpoint: %q}}}}, exporters: {otlp_http: {endpoint: %q,
 sending_queue: {enabled: false}, retry_on_failure: {enabled: false}}}, service: {pipelines: {
 traces: {receivers: [otlp], exporters: [otlp_http]}, metrics: {receivers: [otlp], exporters: [otlp_http]},
@@ -115,7 +110,7 @@ func TestOnceIsTraced(t *testing.T) {
 	}
 	d := a.daemon("serve")
 	for _, id := range []string{task, ws[0].task} { // nothing was ever found of the other one
-		if status, body := d.get("/tasks/" + id); status != 200 || !strings.Contains(body, own) {
+		if status, body := d.read("/tasks/" + id); status != 200 || !strings.Contains(body, own) {
 			t.Errorf("the page of the task %s (%d) does not show the trace", id, status)
 		}
 	}

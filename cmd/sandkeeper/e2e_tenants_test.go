@@ -38,7 +38,7 @@ func TestOneTenantFreezesOnlyItself(t *testing.T) {
 			}
 			for range 4 {
 				a.later(40*time.Second, append(evil, ws...)...)
-				_, out, errs := a.run("once", "-o", "json", "--wait", "5s")
+				_, out, errs := a.run("once", "-o", "json", "--wait", patience)
 				if r := a.report(out); !distrusts(r, tt.distrust) {
 					t.Fatalf("%s is trusted: %+v\n%s", tt.distrust, r.Sources, errs)
 				}

@@ -195,7 +195,7 @@ func TestWrongLinksHarmNobody(t *testing.T) {
 			}
 			for range 3 {
 				before := a.rows()
-				_, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", "5s")
+				_, out, errs := a.run("once", "--migrate", "-o", "json", "--wait", patience)
 				r := a.report(out)
 				if tt.distrust != "" && !distrusts(r, tt.distrust) {
 					t.Errorf("%s is trusted: %+v\n%s", tt.distrust, r.Sources, errs)

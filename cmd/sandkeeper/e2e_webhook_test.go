@@ -64,7 +64,7 @@ func TestWebhookIsRetried(t *testing.T) {
 	ws := a.working(3)
 	task, sandbox := a.lost()
 	r.Answer(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, webhooktest.Key, http.StatusBadGateway) })
-	code, out, errs := a.run("once", "--migrate", "--wait", "5s")
+	code, out, errs := a.run("once", "--migrate", "--wait", patience)
 	if code != 0 || !a.ended(sandbox) {
 		t.Fatalf("once: exit code %d: a platform that is down stops nothing\n%s%s", code, out, errs)
 	}
@@ -109,7 +109,7 @@ func TestWebhookAfterACrash(t *testing.T) {
 	task, _ := a.lost()
 	a.must("migrate")
 	r.Answer(func(_ http.ResponseWriter, request *http.Request) { <-request.Context().Done() })
-	c := a.spawn("once", "--wait", "5s")
+	c := a.spawn("once", "--wait", patience)
 	a.reaches("the platform has heard it", func() bool { return len(r.Told()) > 0 })
 	first := r.Told()[0]
 	c.kill()
@@ -136,6 +136,7 @@ func TestWebhookOfTheDaemon(t *testing.T) {
 	r := webhooktest.NewReceiver(t)
 	a := hooked(t, r, quickly)
 	ws := a.working(3)
+	a.beat(ws)
 	task, _ := a.lost()
 	d := a.daemon("run", "--migrate")
 	a.reaches("both are told", func() bool { return len(r.Told()) >= 2 })

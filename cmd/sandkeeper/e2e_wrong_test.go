@@ -56,6 +56,7 @@ func TestWrongSetups(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := newArena(t, tt.settings)
 			ws := a.working(3)
+			a.beat(ws)
 			a.tempted(ws)
 			if tt.world != nil {
 				tt.world(a)
@@ -90,7 +91,7 @@ func TestRoleWithoutUpdate(t *testing.T) {
 		"GRANT USAGE ON ALL SEQUENCES IN SCHEMA sandkeeper TO %s")
 	a.configure(settings{dsn: dsn})
 	before := a.rows()
-	_, out, errs := a.run("once", "--wait", "1s")
+	_, out, errs := a.run("once", "--wait", patience)
 	if !strings.Contains(out+errs, "UPDATE") || !strings.Contains(out+errs, "permission denied") {
 		t.Errorf("nothing says which grant is missing:\n%s%s", out, errs)
 	}
@@ -151,7 +152,7 @@ func TestCheck(t *testing.T) {
 	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {
 			a := newArena(t, tt.settings)
-			a.working(3)
+			a.beat(a.working(3))
 			if tt.world != nil {
 				tt.world(a)
 			}
@@ -177,6 +178,7 @@ func TestCheck(t *testing.T) {
 func TestExplain(t *testing.T) {
 	a := newArena(t, settings{})
 	ws := a.working(3)
+	a.beat(ws)
 	young := a.box(nobody, 2*time.Minute)
 	stale := a.task(row{status: "assigned", key: "omoios-stale", created: time.Hour, updated: 4 * time.Minute})
 	a.once(0)

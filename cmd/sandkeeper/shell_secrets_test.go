@@ -37,6 +37,7 @@ func TestSearchFindsWhatIsPlanted(t *testing.T) {
 func TestNothingShowsASecret(t *testing.T) {
 	v := newVault(t)
 	ws := v.working(3)
+	v.beat(ws)
 	orphan := v.box(nobody, time.Hour)
 	stale := v.task(row{status: "assigned", key: "omoios-stale", created: time.Hour, updated: 4 * time.Minute,
 		err: "an error of the platform"})
@@ -173,7 +174,7 @@ func TestNothingBrokenShowsASecret(t *testing.T) {
 	for name, ruin := range brokenSecrets {
 		t.Run(name, func(t *testing.T) {
 			v := newVault(t)
-			v.working(3)
+			v.beat(v.working(3))
 			v.box(nobody, time.Hour)
 			v.task(row{status: "assigned", key: "omoios-stale", created: time.Hour, updated: 4 * time.Minute})
 			if code, said := v.says(name, "migrate"); code != 0 {
@@ -197,7 +198,7 @@ func TestNothingBrokenShowsASecret(t *testing.T) {
 // with the one before, and says why on the page and in the log.
 func TestNothingBrokenMeanwhileShowsASecret(t *testing.T) {
 	v := newVault(t)
-	v.working(3)
+	v.beat(v.working(3))
 	if code, said := v.says("meanwhile", "migrate"); code != 0 {
 		t.Fatalf("migrate: %s", said)
 	}

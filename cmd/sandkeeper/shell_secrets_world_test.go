@@ -245,7 +245,7 @@ func (v *vault) crash(when string, d *daemonChild) {
 	d.signal(v.T, syscall.SIGQUIT)
 	select {
 	case <-d.done:
-	case <-time.After(time.Minute):
+	case <-time.After(5 * time.Minute):
 		v.Fatal("the daemon does not crash")
 	}
 	if text := d.errs.String(); !strings.Contains(text, "goroutine ") {

@@ -1,7 +1,6 @@
 package cloudflare
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
@@ -61,7 +61,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func against(t *testing.T, both bool, answers map[string]reply) (*Provider, *script) {
 	t.Helper()
 	s := &script{answers: answers}
-	e := entry.Entry{Name: "lab", URL: "http://lab.test", Timeout: time.Second,
+	e := entry.Entry{Name: "lab", URL: "http://lab.test", Timeout: time.Minute,
 		Extra: map[string]string{keyWorkerURL: "http://lab.test/api", keyWorkerToken: "worker-secret"}}
 	if both {
 		e.Token, e.Extra[keyAccount], e.Extra[keyApplication] = "control-secret", "acct", "app"
@@ -129,21 +129,20 @@ func TestGone(t *testing.T) {
 			"GET /app":                     {200, js, application1}}, want: "unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // what says nothing is asked again until the time is over
-			p, _ := against(t, test.both, test.answers)
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			s, err := p.Get(ctx, "sb-1")
-			got := "unknown"
-			switch {
-			case err == nil:
-				got = "found"
-			case errors.Is(err, reconcile.ErrNotFound):
-				got = "gone"
-			}
-			if got != test.want || err == nil && s.ID != "sb-1" {
-				t.Errorf("Get = %+v, %v; want it %s", s, err, test.want)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				p, _ := against(t, test.both, test.answers)
+				s, err := p.Get(t.Context(), "sb-1")
+				got := "unknown"
+				switch {
+				case err == nil:
+					got = "found"
+				case errors.Is(err, reconcile.ErrNotFound):
+					got = "gone"
+				}
+				if got != test.want || err == nil && s.ID != "sb-1" {
+					t.Errorf("Get = %+v, %v; want it %s", s, err, test.want)
+				}
+			})
 		})
 	}
 }
@@ -257,7 +256,7 @@ func TestProbeVerdicts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, _ := against(t, false, map[string]reply{"GET /sb-1": {200, js, record1}, "POST /sb-1/exec": test.exec,
 				"GET /sb-1/files": test.files})
-			got := p.Probe(t.Context(), running, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second})
+			got := p.Probe(t.Context(), running, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Minute})
 			if got.Outcome != test.want || !strings.Contains(got.Detail, test.detail) {
 				t.Errorf("Probe = %s (%s), want %s and %q", got.Outcome, got.Detail, test.want, test.detail)
 			}
@@ -279,7 +278,7 @@ func TestProbeLooksFirst(t *testing.T) {
 		"nobody knows":       {reply{500, js, `{}`}, reconcile.Infrastructure},
 	} {
 		p, s := against(t, false, map[string]reply{"GET /sb-1": test.look})
-		got := p.Probe(t.Context(), running, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second})
+		got := p.Probe(t.Context(), running, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Minute})
 		if got.Outcome != test.want || !slices.Equal(s.calls, []string{"GET /sb-1"}) {
 			t.Errorf("%s: Probe = %+v after %v, want %s after one look", name, got, s.calls, test.want)
 		}
@@ -408,7 +407,7 @@ func TestListLeavesOutWhatIsOver(t *testing.T) {
 func TestProbeClosesNothing(t *testing.T) {
 	for _, status := range []int{http.StatusUnauthorized, http.StatusTooManyRequests} {
 		p, _ := against(t, false, map[string]reply{"POST /sb-1/exec": {status, js, `{"error":"no"}`}, "GET /sb-1": {200, js, record1}})
-		p.Probe(t.Context(), running, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second})
+		p.Probe(t.Context(), running, reconcile.ProbePolicy{Exec: "true", Timeout: time.Minute})
 		if _, err := p.Get(t.Context(), "sb-1"); err != nil {
 			t.Errorf("Get after a probe that met %d = %v, want a sandbox", status, err)
 		}

@@ -203,7 +203,7 @@ func TestIDsOfOtherHalves(t *testing.T) {
 					t.Errorf("Named(%s) = %+v, %v; want %s", value, found, err, present.ID)
 				}
 			}
-			if got := r.Probe(t.Context(), former, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second}); got.Outcome.Failed() {
+			if got := r.Probe(t.Context(), former, reconcile.ProbePolicy{Exec: "true", Timeout: time.Minute}); got.Outcome.Failed() {
 				t.Errorf("Probe by the former id = %+v, want that it says nothing", got)
 			}
 			how, err := r.Terminate(t.Context(), former)
@@ -335,7 +335,7 @@ func TestHollowIsEndedAndNotProbed(t *testing.T) {
 	id := r.put(simulated.Sandbox{NoContainer: true})
 	s := r.get(id)
 	r.world.ResetCalls()
-	policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second}
+	policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Minute}
 	if got := r.Probe(t.Context(), s, policy); got.Outcome != reconcile.NotAllowed || len(r.world.Calls()) != 0 {
 		t.Errorf("Probe = %+v after %v, want nothing asked", got, r.world.Calls())
 	}

@@ -2,7 +2,6 @@ package daytona_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -53,8 +53,8 @@ func (o *oracle) RoundTrip(r *http.Request) (*http.Response, error) {
 		ContentLength: int64(len(body)), Request: r, ProtoMajor: 1, ProtoMinor: 1}, nil
 }
 
-// asks makes a provider that hears the oracle alone, and a context in which it does not wait.
-func asks(t *testing.T, o *oracle) (*daytona.Provider, context.Context) {
+// asks makes a provider that hears the oracle alone.
+func asks(t *testing.T, o *oracle) *daytona.Provider {
 	t.Helper()
 	o.hosts = map[string]bool{}
 	p, err := daytona.New(entry.Entry{Name: "lab", URL: "https://lab.test/api", Token: fuzzToken, Timeout: time.Minute,
@@ -63,9 +63,7 @@ func asks(t *testing.T, o *oracle) (*daytona.Provider, context.Context) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
-	t.Cleanup(cancel)
-	return p, ctx
+	return p
 }
 
 // recorded are answers of the protocol simulator, which the vendor's own client reads too.
@@ -129,10 +127,12 @@ func FuzzAnswers(f *testing.F) {
 			return
 		}
 		o := &oracle{status: status, body: body, header: http.Header{"Content-Type": {kind}, "Retry-After": {retry}, "X-Ratelimit-Remaining": {retry}}}
-		o.listed(t)
-		o.got(t)
-		o.ended(t)
-		o.rest(t)
+		synctest.Test(t, func(t *testing.T) { // for no waiting before repeats
+			o.listed(t)
+			o.got(t)
+			o.ended(t)
+			o.rest(t)
+		})
 	})
 }
 
@@ -143,7 +143,7 @@ type plainPage struct {
 
 func (o *oracle) listed(t *testing.T) {
 	t.Helper()
-	p, ctx := asks(t, o)
+	p, ctx := asks(t, o), t.Context()
 	var found []reconcile.Sandbox
 	listing, err := p.List(ctx, func(page []reconcile.Sandbox) error {
 		found = append(found, page...)
@@ -195,7 +195,7 @@ var knownStates = map[string]bool{
 
 func (o *oracle) got(t *testing.T) {
 	t.Helper()
-	p, ctx := asks(t, o)
+	p, ctx := asks(t, o), t.Context()
 	s, err := p.Get(ctx, "sb-1")
 	o.keeps(t, fmt.Sprint(err))
 	switch {
@@ -210,7 +210,7 @@ func (o *oracle) got(t *testing.T) {
 
 func (o *oracle) ended(t *testing.T) {
 	t.Helper()
-	p, ctx := asks(t, o)
+	p, ctx := asks(t, o), t.Context()
 	how, err := p.Terminate(ctx, reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "sb-1"}, Owned: true, State: reconcile.SandboxRunning})
 	o.keeps(t, fmt.Sprint(err))
 	switch how {
@@ -228,7 +228,7 @@ func (o *oracle) ended(t *testing.T) {
 // rest asks for all else. What is told of it to people is short.
 func (o *oracle) rest(t *testing.T) {
 	t.Helper()
-	p, ctx := asks(t, o)
+	p, ctx := asks(t, o), t.Context()
 	s := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "sb-1"}, State: reconcile.SandboxRunning, Owned: true}
 	said := []string{}
 	probe := p.Probe(ctx, s, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second})
@@ -288,8 +288,7 @@ func FuzzIDs(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, id string) {
 		o := &oracle{status: 404, body: []byte(`{"message": "Sandbox not found"}`), header: http.Header{"Content-Type": {"application/json"}}}
-		p, ctx := asks(t, o)
-		_, err := p.Get(ctx, id)
+		_, err := asks(t, o).Get(t.Context(), id)
 		if err == nil {
 			t.Fatalf("Get(%q) found something", id)
 		}

@@ -65,7 +65,7 @@ var longPath = strings.Repeat("x", 200)
 // lives is an engine with one container, seen by an adapter.
 func lives(t *testing.T, e entry.Entry) error {
 	t.Helper()
-	e.Name, e.Timeout = "lab", 5*time.Second
+	e.Name, e.Timeout = "lab", time.Minute
 	p, err := New(e, entry.Options{})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func lives(t *testing.T, e entry.Entry) error {
 	_, err = p.List(t.Context(), func(page []reconcile.Sandbox) error {
 		n += len(page)
 		for _, s := range page {
-			if got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second}); got.Outcome != reconcile.Answered {
+			if got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Minute}); got.Outcome != reconcile.Answered {
 				t.Errorf("Probe = %+v, want answered", got)
 			}
 		}

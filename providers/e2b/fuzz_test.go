@@ -2,13 +2,13 @@ package e2b
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
@@ -68,16 +68,15 @@ func FuzzAnswers(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Millisecond)
-		defer cancel()
-		o.asks(ctx, t, p)
+		synctest.Test(t, func(t *testing.T) { o.asks(t, p) }) // for no waiting before repeats
 		if len(o.wrong) > 0 {
 			t.Errorf("it asked %q", o.wrong)
 		}
 	})
 }
 
-func (o *oracle) asks(ctx context.Context, t *testing.T, p *Provider) {
+func (o *oracle) asks(t *testing.T, p *Provider) {
+	ctx := t.Context()
 	listing, err := p.List(ctx, func(page []reconcile.Sandbox) error {
 		for _, s := range page {
 			if known := s.Raw == "running" || s.Raw == "paused"; s.ID == "" || known != (s.State != reconcile.SandboxUnknown) {

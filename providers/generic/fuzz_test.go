@@ -1,11 +1,10 @@
 package generic_test
 
 import (
-	"context"
 	"errors"
-	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -33,25 +32,24 @@ func FuzzAnswers(f *testing.F) {
 		if status < 200 || status > 599 {
 			return
 		}
-		s := &script{answer: func(r *http.Request) reply {
-			return reply{status: status, kind: kind, body: body, link: link}
-		}}
-		p := ask(t, s, ways[int(way)%len(ways)], func(a *entry.API) { a.Exec.Path, a.Sandbox.Endpoint = "{endpoint}/{id}", "title" })
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		defer cancel()
-		everything(ctx, t, p, strings.Contains(body, "no_such_box"))
-		for _, r := range s.asked {
-			own := r.URL.Host == "yard.test" || strings.HasPrefix(r.URL.Path, "/") && r.URL.Scheme == "https"
-			if !own || strings.Contains(r.URL.Path, "/../") || strings.HasSuffix(r.URL.EscapedPath(), "/..") {
-				t.Errorf("the credential went to %s", r.URL)
+		synctest.Test(t, func(t *testing.T) { // for no waiting before repeats
+			s := &script{answer: says(reply{status: status, kind: kind, body: body, link: link})}
+			p := ask(t, s, ways[int(way)%len(ways)], func(a *entry.API) { a.Exec.Path, a.Sandbox.Endpoint = "{endpoint}/{id}", "title" })
+			everything(t, p, strings.Contains(body, "no_such_box"))
+			for _, r := range s.asked {
+				own := r.URL.Host == "yard.test" || strings.HasPrefix(r.URL.Path, "/") && r.URL.Scheme == "https"
+				if !own || strings.Contains(r.URL.Path, "/../") || strings.HasSuffix(r.URL.EscapedPath(), "/..") {
+					t.Errorf("the credential went to %s", r.URL)
+				}
 			}
-		}
+		})
 	})
 }
 
 // everything makes each call once.
-func everything(ctx context.Context, t *testing.T, p *generic.Provider, mayBeGone bool) {
+func everything(t *testing.T, p *generic.Provider, mayBeGone bool) {
 	t.Helper()
+	ctx := t.Context()
 	listing, err := p.List(ctx, func(page []reconcile.Sandbox) error {
 		for _, s := range page {
 			if s.ID == "" || s.ID == "." || s.ID == ".." || strings.ContainsAny(s.ID, "\n\x00") || !utf8.ValidString(s.Error) {

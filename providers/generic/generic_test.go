@@ -1,7 +1,6 @@
 package generic_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
@@ -67,13 +67,12 @@ func ask(t testing.TB, s *script, change ...func(*entry.API)) *generic.Provider 
 	return p
 }
 
-// listed is the whole listing.
-func listed(t *testing.T, p *generic.Provider) ([]reconcile.Sandbox, reconcile.Listing, error) {
+// listed is the whole listing. It waits before repeats in no time.
+func listed(t *testing.T, p *generic.Provider) (all []reconcile.Sandbox, l reconcile.Listing, err error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond) // for no long line of repeats
-	defer cancel()
-	var all []reconcile.Sandbox
-	l, err := p.List(ctx, func(page []reconcile.Sandbox) error { all = append(all, page...); return nil })
+	synctest.Test(t, func(t *testing.T) {
+		l, err = p.List(t.Context(), func(page []reconcile.Sandbox) error { all = append(all, page...); return nil })
+	})
 	return all, l, err
 }
 
@@ -165,26 +164,25 @@ func TestGone(t *testing.T) {
 		"sloppy, and that is what it is": {reply: reply{status: 404, body: `{}`}, sloppy: true, gone: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &script{answer: says(test.reply)}
-			p := ask(t, s)
-			if test.sloppy {
-				p = ask(t, s, eager)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			defer cancel()
-			if _, err := p.Get(ctx, "b-1"); err == nil || errors.Is(err, reconcile.ErrNotFound) != test.gone {
-				t.Errorf("Get = %v, want gone %t", err, test.gone)
-			}
-			how, err := p.Terminate(ctx, mine)
-			if (how == reconcile.TerminateGone) != test.gone || (err == nil) != test.gone {
-				t.Errorf("Terminate = %q, %v; want gone %t", how, err, test.gone)
-			}
-			for _, r := range s.asked {
-				if r.Method == http.MethodDelete {
-					t.Error("what could not be looked at was deleted")
+			synctest.Test(t, func(t *testing.T) { // for no waiting before repeats
+				s := &script{answer: says(test.reply)}
+				p := ask(t, s)
+				if test.sloppy {
+					p = ask(t, s, eager)
 				}
-			}
+				if _, err := p.Get(t.Context(), "b-1"); err == nil || errors.Is(err, reconcile.ErrNotFound) != test.gone {
+					t.Errorf("Get = %v, want gone %t", err, test.gone)
+				}
+				how, err := p.Terminate(t.Context(), mine)
+				if (how == reconcile.TerminateGone) != test.gone || (err == nil) != test.gone {
+					t.Errorf("Terminate = %q, %v; want gone %t", how, err, test.gone)
+				}
+				for _, r := range s.asked {
+					if r.Method == http.MethodDelete {
+						t.Error("what could not be looked at was deleted")
+					}
+				}
+			})
 		})
 	}
 }
@@ -261,76 +259,80 @@ func TestStopDeletes(t *testing.T) {
 }
 
 func TestProbes(t *testing.T) {
-	for name, test := range map[string]struct {
-		run, ls reply
-		want    reconcile.ProbeOutcome
-	}{
-		"well": {want: reconcile.Answered},
-		"another exit code is an answer": {run: reply{status: 200, body: `{"result":{"code":3,"out":"no"}}`},
-			want: reconcile.Answered},
-		"no process":           {run: reply{status: 200, body: `{"result":{"code":-1}}`}, want: reconcile.CannotStart},
-		"no exit code":         {run: reply{status: 200, body: `{"result":{}}`}, want: reconcile.Infrastructure},
-		"a word for a code":    {run: reply{status: 200, body: `{"result":{"code":"0"}}`}, want: reconcile.Infrastructure},
-		"a huge code":          {run: reply{status: 200, body: `{"result":{"code":1e300}}`}, want: reconcile.Infrastructure},
-		"an empty answer":      {run: reply{status: 200}, want: reconcile.Infrastructure},
-		"a page":               {run: reply{status: 200, kind: "text/html", body: "<html>"}, want: reconcile.Infrastructure},
-		"a gateway's page":     {run: reply{status: 502, kind: "text/html", body: "<html>"}, want: reconcile.CannotStart},
-		"a limit":              {run: reply{status: 429, body: `{}`}, want: reconcile.Infrastructure},
-		"a refused credential": {run: reply{status: 401, body: `{}`}, want: reconcile.Infrastructure},
-		"a redirect":           {run: reply{status: 302}, want: reconcile.Infrastructure},
-		"it rests":             {run: reply{status: 409, body: `{}`}, want: reconcile.NotAllowed},
-		"too slow":             {run: reply{status: 504, body: `{}`}, want: reconcile.Hung},
-		"files are broken":     {ls: reply{status: 500, body: `{}`}, want: reconcile.CannotStart},
-		"no list":              {ls: reply{status: 200, body: `{"names":{}}`}, want: reconcile.Infrastructure},
-		"no such folder":       {ls: reply{status: 404, body: `{}`}, want: reconcile.Infrastructure},
-	} {
-		s := &script{answer: func(r *http.Request) reply {
-			switch {
-			case strings.HasSuffix(r.URL.Path, "/run") && test.run.status != 0:
-				return test.run
-			case strings.HasSuffix(r.URL.Path, "/run"):
-				return reply{status: 200, body: `{"result":{"code":0,"out":""}}`}
-			case test.ls.status != 0:
-				return test.ls
+	synctest.Test(t, func(t *testing.T) {
+		for name, test := range map[string]struct {
+			run, ls reply
+			want    reconcile.ProbeOutcome
+		}{
+			"well": {want: reconcile.Answered},
+			"another exit code is an answer": {run: reply{status: 200, body: `{"result":{"code":3,"out":"no"}}`},
+				want: reconcile.Answered},
+			"no process":           {run: reply{status: 200, body: `{"result":{"code":-1}}`}, want: reconcile.CannotStart},
+			"no exit code":         {run: reply{status: 200, body: `{"result":{}}`}, want: reconcile.Infrastructure},
+			"a word for a code":    {run: reply{status: 200, body: `{"result":{"code":"0"}}`}, want: reconcile.Infrastructure},
+			"a huge code":          {run: reply{status: 200, body: `{"result":{"code":1e300}}`}, want: reconcile.Infrastructure},
+			"an empty answer":      {run: reply{status: 200}, want: reconcile.Infrastructure},
+			"a page":               {run: reply{status: 200, kind: "text/html", body: "<html>"}, want: reconcile.Infrastructure},
+			"a gateway's page":     {run: reply{status: 502, kind: "text/html", body: "<html>"}, want: reconcile.CannotStart},
+			"a limit":              {run: reply{status: 429, body: `{}`}, want: reconcile.Infrastructure},
+			"a refused credential": {run: reply{status: 401, body: `{}`}, want: reconcile.Infrastructure},
+			"a redirect":           {run: reply{status: 302}, want: reconcile.Infrastructure},
+			"it rests":             {run: reply{status: 409, body: `{}`}, want: reconcile.NotAllowed},
+			"too slow":             {run: reply{status: 504, body: `{}`}, want: reconcile.Hung},
+			"files are broken":     {ls: reply{status: 500, body: `{}`}, want: reconcile.CannotStart},
+			"no list":              {ls: reply{status: 200, body: `{"names":{}}`}, want: reconcile.Infrastructure},
+			"no such folder":       {ls: reply{status: 404, body: `{}`}, want: reconcile.Infrastructure},
+		} {
+			s := &script{answer: func(r *http.Request) reply {
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/run") && test.run.status != 0:
+					return test.run
+				case strings.HasSuffix(r.URL.Path, "/run"):
+					return reply{status: 200, body: `{"result":{"code":0,"out":""}}`}
+				case test.ls.status != 0:
+					return test.ls
+				}
+				return reply{status: 200, body: `{"names":["bin"]}`}
+			}}
+			p := reconcile.ProbePolicy{Exec: `echo "</>" & {id}`, Path: "/a b", Timeout: time.Second}
+			if got := ask(t, s).Probe(t.Context(), mine, p); got.Outcome != test.want || got.Detail == "" {
+				t.Errorf("%s: Probe = %+v, want %s", name, got, test.want)
 			}
-			return reply{status: 200, body: `{"names":["bin"]}`}
-		}}
-		p := reconcile.ProbePolicy{Exec: `echo "</>" & {id}`, Path: "/a b", Timeout: time.Second}
-		if got := ask(t, s).Probe(t.Context(), mine, p); got.Outcome != test.want || got.Detail == "" {
-			t.Errorf("%s: Probe = %+v, want %s", name, got, test.want)
+			for i, r := range s.asked {
+				body := s.sent[i]
+				if r.Method == http.MethodPost && body != `{"cmd":["sh","-c","echo \"\u003c/\u003e\" \u0026 {id}"],"seconds":1}` {
+					t.Errorf("%s: the body is %s", name, body)
+				}
+				if r.Method == http.MethodGet && r.URL.RawQuery != "path=%2Fa+b" {
+					t.Errorf("%s: asked for the files by %s", name, r.URL.RawQuery)
+				}
+			}
 		}
-		for i, r := range s.asked {
-			body := s.sent[i]
-			if r.Method == http.MethodPost && body != `{"cmd":["sh","-c","echo \"\u003c/\u003e\" \u0026 {id}"],"seconds":1}` {
-				t.Errorf("%s: the body is %s", name, body)
-			}
-			if r.Method == http.MethodGet && r.URL.RawQuery != "path=%2Fa+b" {
-				t.Errorf("%s: asked for the files by %s", name, r.URL.RawQuery)
-			}
-		}
-	}
+	})
 }
 
 // A description that is too eager does not convict a sandbox by what is not its own fault.
 func TestEagerProbes(t *testing.T) {
-	eager := func(a *entry.API) {
-		a.Exec.Broken, a.Exec.Hung, a.Exec.Resting = "status >= 300", "status == 403", "status == 429"
-		a.Exec.Exit = "0"
-	}
-	for out, want := range map[reply]reconcile.ProbeOutcome{
-		{status: 401, body: `{}`}:                        reconcile.Infrastructure,
-		{status: 403, body: `{}`}:                        reconcile.Infrastructure,
-		{status: 429, body: `{}`}:                        reconcile.Infrastructure,
-		{status: 404, kind: "text/html", body: "<html>"}: reconcile.Infrastructure,
-		{status: 200, kind: "text/html", body: "<html>"}: reconcile.Infrastructure,
-		{status: 404, body: `{}`}:                        reconcile.CannotStart,
-		{status: 502, kind: "text/html", body: "<html>"}: reconcile.CannotStart,
-	} {
-		got := ask(t, &script{answer: says(out)}, eager).Probe(t.Context(), mine, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second})
-		if got.Outcome != want {
-			t.Errorf("Probe answered %+v = %+v, want %s", out, got, want)
+	synctest.Test(t, func(t *testing.T) {
+		eager := func(a *entry.API) {
+			a.Exec.Broken, a.Exec.Hung, a.Exec.Resting = "status >= 300", "status == 403", "status == 429"
+			a.Exec.Exit = "0"
 		}
-	}
+		for out, want := range map[reply]reconcile.ProbeOutcome{
+			{status: 401, body: `{}`}:                        reconcile.Infrastructure,
+			{status: 403, body: `{}`}:                        reconcile.Infrastructure,
+			{status: 429, body: `{}`}:                        reconcile.Infrastructure,
+			{status: 404, kind: "text/html", body: "<html>"}: reconcile.Infrastructure,
+			{status: 200, kind: "text/html", body: "<html>"}: reconcile.Infrastructure,
+			{status: 404, body: `{}`}:                        reconcile.CannotStart,
+			{status: 502, kind: "text/html", body: "<html>"}: reconcile.CannotStart,
+		} {
+			got := ask(t, &script{answer: says(out)}, eager).Probe(t.Context(), mine, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second})
+			if got.Outcome != want {
+				t.Errorf("Probe answered %+v = %+v, want %s", out, got, want)
+			}
+		}
+	})
 }
 
 // What is not described is denied, and nothing is called.
@@ -384,47 +386,49 @@ func TestCredentials(t *testing.T) {
 // A sandbox's own address is chosen by whoever may make one. It is asked over TLS alone, without
 // the credential and without the headers of every call, save those that the call itself has.
 func TestElsewhere(t *testing.T) {
-	for name, test := range map[string]struct {
-		address, path string
-		own           map[string]string
-		asked         int
-		want          string // Authorization and X-Team
-	}{
-		"its own address":                 {"https://b-1.boxes.test/", "{endpoint}/run", nil, 1, "|"},
-		"that asks for the token":         {"https://b-1.boxes.test", "{endpoint}/run", bearer, 1, "Bearer " + token + "|"},
-		"in base64":                       {"https://b-1.boxes.test", "{endpoint}/run", basic, 1, "Basic azN5LWszeS1rM3k=|"},
-		"on the platform's host":          {"https://yard.test/b-1", "{endpoint}/run", nil, 1, "Bearer " + token + "|s3cret"},
-		"on another port of it":           {"https://yard.test:444", "{endpoint}/run", nil, 1, "|"},
-		"whose name begins like its name": {"https://yard.test.evil.test", "{endpoint}/run", nil, 0, ""},
-		"on a host that is not listed":    {"https://boxes.test", "{endpoint}/run", nil, 0, ""},
-		"a service of our own network":    {"https://169.254.169.254", "{endpoint}/run", bearer, 0, ""},
-		"a host of the description":       {"", "https://run.test/{id}", nil, 1, "|"},
-		"in the clear":                    {"http://10.0.0.1", "{endpoint}/run", nil, 0, ""},
-		"that would lose the path":        {"https://b-1.boxes.test/#", "{endpoint}/run", bearer, 0, ""},
-		"that would lose it in a query":   {"https://b-1.boxes.test/?", "{endpoint}/run", bearer, 0, ""},
-		"a file":                          {"file:///etc", "{endpoint}/run", nil, 0, ""},
-	} {
-		s := &script{answer: says(reply{status: 200, body: `{"result":{"code":0}}`})}
-		p := ask(t, s, func(a *entry.API) {
-			a.Headers = map[string]string{"Authorization": "Bearer {token}", "X-Team": "s3cret"}
-			a.Exec.Path, a.Exec.Headers, a.Sandbox.Endpoint, a.Files = test.path, test.own, "at", entry.APIFiles{}
-		})
-		at := mine
-		at.Endpoint = test.address
-		if test.address == "" {
-			at.Endpoint = "https://b-1.test" // is not asked for
-		}
-		got := p.Probe(t.Context(), at, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second})
-		if len(s.asked) != test.asked || (got.Outcome == reconcile.Answered) != (test.asked == 1) {
-			t.Errorf("%s: Probe = %+v after %d calls, want %d", name, got, len(s.asked), test.asked)
-			continue
-		}
-		for _, r := range s.asked {
-			if sent := r.Header.Get("Authorization") + "|" + r.Header.Get("X-Team"); sent != test.want {
-				t.Errorf("%s: sent %q to %s, want %q", name, sent, r.URL, test.want)
+	synctest.Test(t, func(t *testing.T) {
+		for name, test := range map[string]struct {
+			address, path string
+			own           map[string]string
+			asked         int
+			want          string // Authorization and X-Team
+		}{
+			"its own address":                 {"https://b-1.boxes.test/", "{endpoint}/run", nil, 1, "|"},
+			"that asks for the token":         {"https://b-1.boxes.test", "{endpoint}/run", bearer, 1, "Bearer " + token + "|"},
+			"in base64":                       {"https://b-1.boxes.test", "{endpoint}/run", basic, 1, "Basic azN5LWszeS1rM3k=|"},
+			"on the platform's host":          {"https://yard.test/b-1", "{endpoint}/run", nil, 1, "Bearer " + token + "|s3cret"},
+			"on another port of it":           {"https://yard.test:444", "{endpoint}/run", nil, 1, "|"},
+			"whose name begins like its name": {"https://yard.test.evil.test", "{endpoint}/run", nil, 0, ""},
+			"on a host that is not listed":    {"https://boxes.test", "{endpoint}/run", nil, 0, ""},
+			"a service of our own network":    {"https://169.254.169.254", "{endpoint}/run", bearer, 0, ""},
+			"a host of the description":       {"", "https://run.test/{id}", nil, 1, "|"},
+			"in the clear":                    {"http://10.0.0.1", "{endpoint}/run", nil, 0, ""},
+			"that would lose the path":        {"https://b-1.boxes.test/#", "{endpoint}/run", bearer, 0, ""},
+			"that would lose it in a query":   {"https://b-1.boxes.test/?", "{endpoint}/run", bearer, 0, ""},
+			"a file":                          {"file:///etc", "{endpoint}/run", nil, 0, ""},
+		} {
+			s := &script{answer: says(reply{status: 200, body: `{"result":{"code":0}}`})}
+			p := ask(t, s, func(a *entry.API) {
+				a.Headers = map[string]string{"Authorization": "Bearer {token}", "X-Team": "s3cret"}
+				a.Exec.Path, a.Exec.Headers, a.Sandbox.Endpoint, a.Files = test.path, test.own, "at", entry.APIFiles{}
+			})
+			at := mine
+			at.Endpoint = test.address
+			if test.address == "" {
+				at.Endpoint = "https://b-1.test" // is not asked for
+			}
+			got := p.Probe(t.Context(), at, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second})
+			if len(s.asked) != test.asked || (got.Outcome == reconcile.Answered) != (test.asked == 1) {
+				t.Errorf("%s: Probe = %+v after %d calls, want %d", name, got, len(s.asked), test.asked)
+				continue
+			}
+			for _, r := range s.asked {
+				if sent := r.Header.Get("Authorization") + "|" + r.Header.Get("X-Team"); sent != test.want {
+					t.Errorf("%s: sent %q to %s, want %q", name, sent, r.URL, test.want)
+				}
 			}
 		}
-	}
+	})
 }
 
 var (

@@ -160,7 +160,7 @@ func TestClaimsStandForWhatIsBehind(t *testing.T) {
 	if len(all) != 1 || all[0].ID != claim.ID || all[0].Template != "pool" {
 		t.Fatalf("List = %+v, want the claim alone", all)
 	}
-	if got := p.Probe(t.Context(), all[0], reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Second}); got.Outcome != reconcile.Answered {
+	if got := p.Probe(t.Context(), all[0], reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Minute}); got.Outcome != reconcile.Answered {
 		t.Errorf("Probe = %+v, want it answered by the Pod behind the claim", got)
 	}
 	if how, err := p.Terminate(t.Context(), all[0]); how != reconcile.TerminateAccepted || err != nil {
@@ -188,7 +188,11 @@ func TestExecOverSPDY(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: 100 * time.Millisecond})
+			policy := reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Minute}
+			if test.want == reconcile.Hung {
+				policy.Timeout = time.Second
+			}
+			got := p.Probe(t.Context(), s, policy)
 			if got.Outcome != test.want {
 				t.Errorf("%s: Probe = %s, %s; want %s", name, got.Outcome, got.Detail, test.want)
 			}
@@ -200,7 +204,7 @@ func TestExecOverSPDY(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second}); got.Outcome != reconcile.Infrastructure {
+	if got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true", Timeout: time.Minute}); got.Outcome != reconcile.Infrastructure {
 		t.Errorf("Probe without a right to exec = %+v, want nothing known", got)
 	}
 }
@@ -277,7 +281,7 @@ func TestCredentials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true", Timeout: time.Second}); got.Outcome != reconcile.Answered {
+	if got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: "true", Timeout: time.Minute}); got.Outcome != reconcile.Answered {
 		t.Errorf("Probe by a kubeconfig = %+v, want it answered", got)
 	}
 }

@@ -21,9 +21,9 @@ func TestLeftovers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	probe := func() reconcile.ProbeResult {
+	probe := func(within time.Duration) reconcile.ProbeResult {
 		return p.Probe(t.Context(), reconcile.Sandbox{Ref: reconcile.Ref{ID: s.ID}, State: reconcile.SandboxRunning},
-			reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Nanosecond})
+			reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: within})
 	}
 	for _, test := range []struct {
 		name  string
@@ -43,7 +43,7 @@ func TestLeftovers(t *testing.T) {
 		test.left.at = p.client.Now().Add(-test.since)
 		p.left.Store(s.ID, test.left)
 		w.world.ResetCalls()
-		got := probe()
+		got := probe(time.Nanosecond)
 		asked := 0
 		for _, c := range w.world.Calls() {
 			if c.Kind == simulated.Exec || c.Kind == simulated.Files {
@@ -57,7 +57,7 @@ func TestLeftovers(t *testing.T) {
 		}
 	}
 	w.world.Change(s.ID, func(s *simulated.Sandbox) { s.Exec, s.Files = "", "" })
-	if got := probe(); got.Outcome != reconcile.Answered {
+	if got := probe(time.Minute); got.Outcome != reconcile.Answered {
 		t.Errorf("one that is well again = %+v, want it answered", got)
 	}
 	if after, there := p.left.Load(s.ID); there {

@@ -147,8 +147,8 @@ func throttled(l *lab) {
 	fresh := l.lab(l.t)
 	s := fresh.put("t1", simulated.Sandbox{})
 	fresh.World.Inject(simulated.Fault{Effect: simulated.Answer, Status: 429,
-		Header: map[string]string{"Retry-After": "9"}})
-	ctx, cancel := context.WithTimeout(l.t.Context(), 8*time.Second)
+		Header: map[string]string{"Retry-After": "29"}})
+	ctx, cancel := context.WithTimeout(l.t.Context(), 28*time.Second)
 	defer cancel()
 	_, err := fresh.Provider.Get(ctx, s.ID)
 	fresh.means("Get without the time to wait", err, reconcile.ErrThrottled)

@@ -1,15 +1,16 @@
 package vercel
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/providertest"
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/providers/vercel/verceltest"
+	"github.com/sandkeeper/sandkeeper/providers/wire/wiretest"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -63,12 +64,13 @@ func TestProbeAnswers(t *testing.T) {
 		"one half fails, one hangs": {"500 internal oops", "408 timeout oops", reconcile.CannotStart, "500"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := &script{says: map[string]string{cmd: test.cmd, read: test.read}}
-			got := s.provider(t).Probe(t.Context(), mine(reconcile.SandboxRunning), policy())
-			if got.Outcome != test.want || !strings.Contains(got.Detail, test.said) || strings.Contains(got.Detail, "secret") {
-				t.Errorf("Probe = %+v, want %s: %s", got, test.want, test.said)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				s := &script{says: map[string]string{cmd: test.cmd, read: test.read}}
+				got := s.provider(t).Probe(t.Context(), mine(reconcile.SandboxRunning), policy())
+				if got.Outcome != test.want || !strings.Contains(got.Detail, test.said) || strings.Contains(got.Detail, "secret") {
+					t.Errorf("Probe = %+v, want %s: %s", got, test.want, test.said)
+				}
+			})
 		})
 	}
 }
@@ -107,10 +109,8 @@ func lab(t *testing.T, o verceltest.Options, extra ...string) (*Provider, *simul
 		e.Extra[extra[i]] = extra[i+1]
 	}
 	o.Key = e.Token
-	server := httptest.NewServer(verceltest.New(world, o))
-	t.Cleanup(server.Close)
-	e.URL = server.URL + "/api"
-	p, err := New(e, entry.Options{Now: clock.Now})
+	e.URL = "http://lab.test/api"
+	p, err := New(e, entry.Options{Transport: wiretest.Transport(verceltest.New(world, o)), Now: clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,28 +119,30 @@ func lab(t *testing.T, o verceltest.Options, extra ...string) (*Provider, *simul
 
 // A probe goes by the paths and commands that it is given.
 func TestProbePaths(t *testing.T) {
-	p, world, _ := lab(t, verceltest.Options{Missing: []string{"node"}})
-	b := world.Put(simulated.Sandbox{Disk: map[string]string{"/work/.ready": "yes"}})
-	s, err := p.Get(t.Context(), b.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, test := range map[string]struct {
-		exec, path string
-		want       reconcile.ProbeOutcome
-		said       string
-	}{
-		"a file":             {"", "/work/.ready", reconcile.Answered, "3 bytes"},
-		"a folder":           {"", "/work", reconcile.Answered, "listed"},
-		"the root":           {"", "/", reconcile.Answered, "bytes"},
-		"a lost file":        {"", "/work/lost", reconcile.CannotStart, "ls: exit 2"},
-		"a command of words": {"test -e /work", "", reconcile.Answered, "exit 0"},
-		"a missing command":  {"node", "", reconcile.Infrastructure, "executable_not_found"},
-		"a sleep too long":   {"sleep 10", "", reconcile.Hung, "killed"},
-	} {
-		got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: test.exec, Path: test.path, Timeout: time.Second})
-		if got.Outcome != test.want || !strings.Contains(got.Detail, test.said) {
-			t.Errorf("%s: Probe = %+v, want %s: %s", name, got, test.want, test.said)
+	synctest.Test(t, func(t *testing.T) {
+		p, world, _ := lab(t, verceltest.Options{Missing: []string{"node"}})
+		b := world.Put(simulated.Sandbox{Disk: map[string]string{"/work/.ready": "yes"}})
+		s, err := p.Get(t.Context(), b.ID)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
+		for name, test := range map[string]struct {
+			exec, path string
+			want       reconcile.ProbeOutcome
+			said       string
+		}{
+			"a file":             {"", "/work/.ready", reconcile.Answered, "3 bytes"},
+			"a folder":           {"", "/work", reconcile.Answered, "listed"},
+			"the root":           {"", "/", reconcile.Answered, "bytes"},
+			"a lost file":        {"", "/work/lost", reconcile.CannotStart, "ls: exit 2"},
+			"a command of words": {"test -e /work", "", reconcile.Answered, "exit 0"},
+			"a missing command":  {"node", "", reconcile.Infrastructure, "executable_not_found"},
+			"a sleep too long":   {"sleep 10", "", reconcile.Hung, "killed"},
+		} {
+			got := p.Probe(t.Context(), s, reconcile.ProbePolicy{Exec: test.exec, Path: test.path, Timeout: time.Second})
+			if got.Outcome != test.want || !strings.Contains(got.Detail, test.said) {
+				t.Errorf("%s: Probe = %+v, want %s: %s", name, got, test.want, test.said)
+			}
+		}
+	})
 }

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/wire/wiretest"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -63,15 +63,13 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *script) provider(t *testing.T, extra ...string) *Provider {
 	t.Helper()
-	server := httptest.NewServer(s)
-	t.Cleanup(server.Close)
-	e := entry.Entry{Name: "lab", URL: server.URL, Token: "secret-key", Timeout: 5 * time.Second,
+	e := entry.Entry{Name: "lab", URL: "http://lab.test", Token: "secret-key", Timeout: time.Minute,
 		Owns: entry.Owns{Labels: map[string]string{"project": "mine"}},
 		Link: entry.Link{TaskLabel: "task", Sandbox: "name"}, Extra: map[string]string{"team": "team_1", "project": "prj_1"}}
 	for i := 0; i < len(extra); i += 2 {
 		e.Extra[extra[i]] = extra[i+1]
 	}
-	p, err := New(e, entry.Options{})
+	p, err := New(e, entry.Options{Transport: wiretest.Transport(s)})
 	if err != nil {
 		t.Fatal(err)
 	}

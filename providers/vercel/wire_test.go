@@ -1,11 +1,11 @@
 package vercel
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,25 +56,24 @@ func TestGet(t *testing.T) {
 		"no id at all": {"..", &script{}, unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-			defer cancel()
-			got, err := test.script.provider(t).Get(ctx, test.id)
-			says := string(got.State)
-			switch {
-			case errors.Is(err, reconcile.ErrNotFound):
-				says = "gone"
-			case err != nil:
-				says = unknown
-			}
-			if says != test.want {
-				t.Errorf("Get = %+v, %v; want %s", got, err, test.want)
-			}
-			for _, asked := range test.script.asked {
-				if strings.HasPrefix(asked, "GET /v2/sandboxes/sessions") != !strings.Contains(asked, "resume=false") {
-					t.Errorf("asked %s, want a record always without resuming", asked)
+			synctest.Test(t, func(t *testing.T) {
+				got, err := test.script.provider(t).Get(t.Context(), test.id)
+				says := string(got.State)
+				switch {
+				case errors.Is(err, reconcile.ErrNotFound):
+					says = "gone"
+				case err != nil:
+					says = unknown
 				}
-			}
+				if says != test.want {
+					t.Errorf("Get = %+v, %v; want %s", got, err, test.want)
+				}
+				for _, asked := range test.script.asked {
+					if strings.HasPrefix(asked, "GET /v2/sandboxes/sessions") != !strings.Contains(asked, "resume=false") {
+						t.Errorf("asked %s, want a record always without resuming", asked)
+					}
+				}
+			})
 		})
 	}
 }
@@ -129,24 +128,23 @@ func TestStop(t *testing.T) {
 		"in an unknown state": {"hibernating", fmt.Sprintf(sessionIs, "stopped"), reconcile.TerminateDone, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := world(test.before, "sbx_1", post, test.says)
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			how, err := s.provider(t).Terminate(ctx, mine(reconcile.SandboxRunning))
-			refused := how == reconcile.TerminateRefused
-			if how != test.want || test.err != nil && !errors.Is(err, test.err) || (err != nil) != (how == "" || refused) {
-				t.Errorf("Terminate = %q, %v; want %q", how, err, test.want)
-			}
-			stops := 0
-			for _, asked := range s.asked {
-				if strings.HasPrefix(asked, post) {
-					stops++
+			synctest.Test(t, func(t *testing.T) {
+				s := world(test.before, "sbx_1", post, test.says)
+				how, err := s.provider(t).Terminate(t.Context(), mine(reconcile.SandboxRunning))
+				refused := how == reconcile.TerminateRefused
+				if how != test.want || test.err != nil && !errors.Is(err, test.err) || (err != nil) != (how == "" || refused) {
+					t.Errorf("Terminate = %q, %v; want %q", how, err, test.want)
 				}
-			}
-			if stops > 0 != (test.says != "") || stops > 1 && !errors.Is(test.err, reconcile.ErrHeld) {
-				t.Errorf("it asked to stop %d times: %v", stops, s.asked)
-			}
+				stops := 0
+				for _, asked := range s.asked {
+					if strings.HasPrefix(asked, post) {
+						stops++
+					}
+				}
+				if stops > 0 != (test.says != "") || stops > 1 && !errors.Is(test.err, reconcile.ErrHeld) {
+					t.Errorf("it asked to stop %d times: %v", stops, s.asked)
+				}
+			})
 		})
 	}
 }

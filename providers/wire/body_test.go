@@ -7,40 +7,43 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
 // Large answers are read two at a time, so that garbage does not fill the memory.
 func TestLargeAnswersTakeTurns(t *testing.T) {
-	c := &Client{large: make(chan struct{}, largeAtOnce)}
-	answer := func(size int) *http.Response {
-		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", size))),
-			ContentLength: -1}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	for range largeAtOnce {
-		c.large <- struct{}{}
-	}
-	if body, err := c.readBody(ctx, answer(usualBody), MaxPage); err != nil || len(body) != usualBody {
-		t.Errorf("an answer of a usual size = %d bytes, %v, want it whole", len(body), err)
-	}
-	if _, err := c.readBody(ctx, answer(usualBody+1), MaxPage); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a large answer beside two others = %v, want that it waits", err)
-	}
-	<-c.large
-	for size, want := range map[int]error{0: nil, 1: nil, usualBody + 1: nil, MaxPage: nil, MaxPage + 1: ErrLarge} {
-		body, err := c.readBody(t.Context(), answer(size), MaxPage)
-		if !errors.Is(err, want) || err == nil && len(body) != size {
-			t.Errorf("an answer of %d bytes = %d bytes, %v, want %v", size, len(body), err, want)
+	synctest.Test(t, func(t *testing.T) {
+		c := &Client{large: make(chan struct{}, largeAtOnce)}
+		answer := func(size int) *http.Response {
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(strings.Repeat("x", size))),
+				ContentLength: -1}
 		}
-		if most := MaxPage + MaxPage/4; cap(body) > most {
-			t.Errorf("it took %d bytes, want at most %d", cap(body), most)
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		for range largeAtOnce {
+			c.large <- struct{}{}
 		}
-	}
-	if len(c.large) != largeAtOnce-1 {
-		t.Errorf("%d places are taken afterwards, want %d", len(c.large), largeAtOnce-1)
-	}
+		if body, err := c.readBody(ctx, answer(usualBody), MaxPage); err != nil || len(body) != usualBody {
+			t.Errorf("an answer of a usual size = %d bytes, %v, want it whole", len(body), err)
+		}
+		if _, err := c.readBody(ctx, answer(usualBody+1), MaxPage); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a large answer beside two others = %v, want that it waits", err)
+		}
+		<-c.large
+		for size, want := range map[int]error{0: nil, 1: nil, usualBody + 1: nil, MaxPage: nil, MaxPage + 1: ErrLarge} {
+			body, err := c.readBody(t.Context(), answer(size), MaxPage)
+			if !errors.Is(err, want) || err == nil && len(body) != size {
+				t.Errorf("an answer of %d bytes = %d bytes, %v, want %v", size, len(body), err, want)
+			}
+			if most := MaxPage + MaxPage/4; cap(body) > most {
+				t.Errorf("it took %d bytes, want at most %d", cap(body), most)
+			}
+		}
+		if len(c.large) != largeAtOnce-1 {
+			t.Errorf("%d places are taken afterwards, want %d", len(c.large), largeAtOnce-1)
+		}
+	})
 }
 
 // A provider that asks to wait for a day is asked again after minutes.

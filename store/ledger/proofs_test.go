@@ -79,10 +79,10 @@ func TestGraceOfAnOldLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	const day = 24 * time.Hour
-	if got := grace(time.Now().Add(14*day - time.Minute)); len(got) != 2 || got[0] != "inactive" || got[1] != "orphan" {
+	if got := grace(time.Now().Add(14*day - time.Hour)); len(got) != 2 || got[0] != "inactive" || got[1] != "orphan" {
 		t.Errorf("grace of %q, want it of inactive and orphan", got)
 	}
-	if got := grace(time.Now().Add(14*day + time.Minute)); len(got) != 0 {
+	if got := grace(time.Now().Add(14*day + time.Hour)); len(got) != 0 {
 		t.Errorf("grace of %q after two weeks", got)
 	}
 	fresh := ledgerPool(t, pgtest.Database(t))

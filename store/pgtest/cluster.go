@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/netip"
 	"net/url"
 	"os"
 	"os/exec"
@@ -20,6 +19,8 @@ import (
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // Options say how a cluster is started. The zero value is good for tests.
@@ -77,7 +78,7 @@ func prepare(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	c := &Cluster{options: o, port: 5432}
 	if o.TCP {
-		if c.port, err = freePort(ctx); err != nil {
+		if c.port, err = ports.Free(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -88,16 +89,6 @@ func prepare(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	return c, nil
-}
-
-func freePort(ctx context.Context) (int, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer l.Close()
-	at, err := netip.ParseAddrPort(l.Addr().String())
-	return int(at.Port()), err
 }
 
 func (c *Cluster) initdb(ctx context.Context) error {
@@ -185,7 +176,7 @@ func special(r rune) bool {
 }
 
 // readyWithin is how long a server may take until it answers; one that never does must not hang a test.
-const readyWithin = 2 * time.Minute
+const readyWithin = 5 * time.Minute
 
 func (c *Cluster) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWithin, errors.New("not within "+readyWithin.String()))

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sandkeeper/sandkeeper/test/ports"
 )
 
 // pooling is the config of a PgBouncer that gives a connection of the server to each transaction anew.
@@ -50,7 +52,7 @@ func Pooled(tb TB, dsn string) string {
 }
 
 func startPooler(tb TB, path string, to *pgx.ConnConfig) (address string, err error) {
-	port, err := freePort(tb.Context())
+	port, err := ports.Free(tb.Context())
 	if err != nil {
 		return "", err
 	}
@@ -84,12 +86,13 @@ func startPooler(tb TB, path string, to *pgx.ConnConfig) (address string, err er
 
 // answers waits until somebody listens there.
 func answers(ctx context.Context, address, log string) error {
-	for range 300 {
+	const again = 100 * time.Millisecond
+	for range readyWithin / again {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		if err == nil {
 			return c.Close()
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(again)
 	}
 	said, _ := os.ReadFile(log) // without it the address says enough
 	return fmt.Errorf("nobody answers at %s: %s", address, said)

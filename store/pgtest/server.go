@@ -54,7 +54,7 @@ func Start(tb TB) *Server {
 	for _, durable := range []bool{false, true} {
 		sweep(base(durable), time.Now())
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*readyWithin) // initdb takes about as long
 	defer cancel()
 	cluster, err := Launch(ctx, Options{})
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Server) Database(tb TB) string {
 		tb.Fatalf("%v", err)
 	}
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), readyWithin)
 		defer cancel()
 		if err := dropDatabase(ctx, s.dsn, name); err != nil {
 			tb.Fatalf("%v", err)

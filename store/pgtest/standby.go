@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -42,7 +41,7 @@ const streaming = "SELECT EXISTS (SELECT FROM pg_stat_wal_receiver WHERE status 
 
 // streams waits until the stand-by hears from the one it follows.
 func (c *Cluster) streams(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, c.DSN("postgres"))
 	if err != nil {

@@ -162,7 +162,7 @@ func TestOldProbesAreDropped(t *testing.T) {
 	probed := make(chan string, 9)
 	l.duty.probe = func(_ context.Context, ref reconcile.Ref) error { probed <- ref.ID; return nil }
 	for id, age := range map[string]time.Duration{
-		"old": probeBudget + time.Second, "young": probeBudget - 20*time.Second,
+		"old": probeBudget + time.Second, "young": probeBudget - 100*time.Second,
 	} {
 		l.exec(`INSERT INTO sandkeeper.river_job (kind, queue, args, created_at)
 			VALUES ('probe', 'probes', jsonb_build_object('provider', 'p', 'sandbox', $1::text), now() - $2::interval)`,

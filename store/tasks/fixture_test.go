@@ -49,7 +49,7 @@ func uuidWorld(t *testing.T) (*world, reconcile.Task) {
 
 func open(t *testing.T, dsn string) *pgxpool.Pool {
 	t.Helper()
-	pool, err := store.Open(t.Context(), dsn, store.OpenOptions{Name: "tasks", LockTimeout: 200 * time.Millisecond})
+	pool, err := store.Open(t.Context(), dsn, store.OpenOptions{Name: "tasks", LockTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,13 +74,14 @@ func TestHealthOfAClock(t *testing.T) {
 // TestWatch looks at real rows while something writes them.
 func TestWatch(t *testing.T) {
 	const schema = `CREATE TABLE jobs (id text PRIMARY KEY, status text, began timestamptz, beat timestamptz);
-		INSERT INTO jobs SELECT 'j' || n, 'running', now() - n * interval '1 hour', now() - n * interval '1 second' FROM generate_series(1, 4) AS n`
+		INSERT INTO jobs SELECT 'j' || n, 'running', now() - n * interval '2 hours', now() - n * interval '1 hour' FROM generate_series(1, 4) AS n`
 	for name, c := range map[string]struct {
 		write string
 		says  string
 		fix   string
 	}{
-		"workers beat": {"UPDATE jobs SET beat = clock_timestamp() FROM pg_sleep(0.02) WHERE id = (SELECT id FROM jobs ORDER BY beat LIMIT 1)",
+		// An hour apart: far more than the time between two looks, however late these come.
+		"workers beat": {"UPDATE jobs SET beat = clock_timestamp() - right(id, 1)::integer * interval '1 hour'",
 			"; half came within ", ""},
 		"a loop":  {"UPDATE jobs SET beat = now()", "in 4 of 4 running tasks, in all of them to one moment", "map what the worker itself writes"},
 		"nothing": {"SELECT", "it moved in 0 of 4 running tasks", "watch for longer"},
@@ -90,9 +91,11 @@ func TestWatch(t *testing.T) {
 				"started_at": "began", "heartbeat_at": "beat"}, Statuses: map[string][]string{"running": {"running"}}})
 			w.tasks.SilentAfter(time.Hour)
 			stop := make(chan struct{})
-			done := make(chan struct{})
+			began, done := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(done)
+				w.exec(c.write)
+				close(began)
 				for {
 					select {
 					case <-stop:
@@ -102,7 +105,8 @@ func TestWatch(t *testing.T) {
 					}
 				}
 			}()
-			lines := w.tasks.Watch(t.Context(), 900*time.Millisecond)
+			<-began
+			lines := w.tasks.Watch(t.Context(), 2*time.Second)
 			close(stop)
 			<-done
 			if len(lines) != 1 || lines[0].What != "watched heartbeat_at" || !strings.Contains(lines[0].Said, c.says) ||

@@ -98,9 +98,6 @@ func TestOthersWriteMeanwhile(t *testing.T) {
 	for name, m := range map[string]mapping.Mapping{"a query": joinedMapping(joinedReads["a query"]), "the table": plain} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, joined, m)
-			w.pool.Close()
-			w.pool = open(t, w.dsn+"&lock_timeout=60s")
-			w.tasks = w.open(m)
 			tx, err := w.pool.Begin(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -133,6 +130,9 @@ func TestOthersWriteMeanwhile(t *testing.T) {
 			// A repair that writes other tables alone rests on the row as well.
 			m.Fail = mapping.RowChange{SQL: []string{strings.Replace(endTry, "SET", "SET box = @reason,", 1)}}
 			w := newWorld(t, joined, m)
+			w.pool.Close()
+			w.pool = open(t, w.dsn+"&lock_timeout=200ms")
+			w.tasks = w.open(m)
 			task := w.one(id("1"))
 			tx, err := w.pool.Begin(t.Context())
 			if err != nil {

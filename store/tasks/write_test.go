@@ -260,6 +260,9 @@ func TestTerminalRowsAreNeverWritten(t *testing.T) {
 
 func TestABusyRowIsWaitedForOnlyAsLongAsAllowed(t *testing.T) {
 	w := omoiosWorld(t)
+	w.pool.Close()
+	w.pool = open(t, w.dsn+"&lock_timeout=200ms")
+	w.tasks = w.open(mapping.Mapping{Preset: "omoios"})
 	task := w.running("1")
 	conn, err := pgx.Connect(t.Context(), w.dsn)
 	if err != nil {
@@ -302,9 +305,6 @@ func TestAWriterThatIsWaitedFor(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := omoiosWorld(t)
-			w.pool.Close()
-			w.pool = open(t, w.dsn+"&lock_timeout=60s")
-			w.tasks = w.open(mapping.Mapping{Preset: "omoios"})
 			task := w.running("1")
 			tx, err := w.pool.Begin(t.Context())
 			if err != nil {

@@ -15,7 +15,7 @@ func TestCheckMeasures(t *testing.T) {
 	for _, hear := range w.lives {
 		hear()
 	}
-	w.look("once", "--wait", "5s") // that the sandboxes had a task is seen by a pass
+	w.look("once", "--wait", "20s") // that the sandboxes had a task is seen by a pass
 	for name, c := range map[string]struct {
 		rows string // what is done to them
 		says []string

@@ -159,7 +159,7 @@ func (w *walk) passes() {
 			do()
 		}
 		w.facts.hold(w.world)
-		w.reports = append(w.reports, w.look("once", "--wait", "3s"))
+		w.reports = append(w.reports, w.look("once", "--wait", "20s"))
 		w.facts.spared(w.world, len(w.reports))
 		w.later(61 * time.Second)
 	}

@@ -263,7 +263,7 @@ func (w *world) pass() {
 			do()
 		}
 		w.facts.hold(w)
-		w.reports = append(w.reports, w.look("once", "--wait", "5s"))
+		w.reports = append(w.reports, w.look("once", "--wait", "20s"))
 		w.facts.spared(w, n+1)
 	}
 	w.facts.broken(w)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sandkeeper/sandkeeper/test/ports"
 	"github.com/sandkeeper/sandkeeper/test/scale/bare"
 )
 
@@ -76,7 +76,7 @@ func median(all []time.Duration) float64 {
 
 // serves starts the program's page of a world and waits until it answers.
 func (b *bench) serves(ctx context.Context, w *world) (url string, stop func(), err error) {
-	at, err := free(ctx)
+	at, err := ports.Address(ctx)
 	if err != nil {
 		return "", nil, err
 	}
@@ -100,15 +100,6 @@ func (b *bench) serves(ctx context.Context, w *world) (url string, stop func(), 
 			return "", nil, fmt.Errorf("serve does not answer: %w", err)
 		}
 	}
-}
-
-// free is an address on which nobody listens.
-func free(ctx context.Context) (string, error) {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return l.Addr().String(), l.Close()
 }
 
 func appendTo(file, text string) error {

@@ -159,9 +159,20 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)
 
 func (p *pipes) dial() net.Conn {
 	ours, theirs := net.Pipe()
-	p.offered <- theirs
+	p.offered <- nearby{theirs}
 	return ours
 }
+
+// transport makes each request over a connection of its own.
+func (p *pipes) transport() *http.Transport {
+	return &http.Transport{DisableKeepAlives: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }}
+}
+
+// nearby is a connection of somebody on this machine.
+type nearby struct{ net.Conn }
+
+func (nearby) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2} }
 
 // TestSlowOnesAreSentAway: who sends his request byte by byte, leaves a connection idle, or
 // does not read what he asked for, holds nothing for long.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -246,44 +247,47 @@ func TestWhoMayDoWhat(t *testing.T) {
 // TestNobodyChangesAnything by a password over plain HTTP: what has no row is not served by any method, and an act is
 // refused, whoever asks and from wherever.
 func TestNobodyChangesAnything(t *testing.T) {
-	r := serve(t, shown(web.Reading{Overview: webtest.Healthy()}), configFile(t, twoUsers))
-	defer r.end(t)
-	origins := map[string]map[string]string{
-		"without an origin": {}, "from elsewhere": {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"},
-		"from here":      {"Origin": "http://" + r.address, "Sec-Fetch-Site": "same-origin"},
-		"from a sandbox": {"Origin": "null"},
-	}
+	synctest.Test(t, func(t *testing.T) { // a busy machine takes long to look at a password
+		l := newPipes()
+		r := served(t, &Server{Listener: l, Handler: shown(web.Reading{Overview: webtest.Healthy()}), ConfigFile: configFile(t, twoUsers)})
+		defer r.end(t)
+		origins := map[string]map[string]string{
+			"without an origin": {}, "from elsewhere": {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"},
+			"from here":      {"Origin": "http://" + r.address, "Sec-Fetch-Site": "same-origin"},
+			"from a sandbox": {"Origin": "null"},
+		}
 
-	for who, v := range visitors() {
-		for from, origin := range origins {
-			for pattern, a := range accesses {
-				if _, path, _ := strings.Cut(pattern, " "); alike(&route{path: path}) && pattern != elsewhere {
-					continue // every row is walked
-				}
-				for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
-					want := 405
-					if pattern == elsewhere {
-						want = 404
-					} else if hasRow(method, pattern) {
-						want = 403
+		for who, v := range visitors() {
+			for from, origin := range origins {
+				for pattern, a := range accesses {
+					if _, path, _ := strings.Cut(pattern, " "); alike(&route{path: path}) && pattern != elsewhere {
+						continue // every row is walked
 					}
-					if !v.in && a.anybody == 401 {
-						want = 401
-					}
-					got := send(t, r, method, a.path, with2(v.headers, origin))
-					if got.StatusCode != want {
-						t.Errorf("%s, %s, %s %s = %d, want %d", who, from, method, pattern, got.StatusCode, want)
-					}
-					for name := range got.Header {
-						if strings.HasPrefix(name, "Access-Control-") {
-							t.Errorf("%s %s lets others read: %s", method, pattern, name)
+					for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
+						want := 405
+						if pattern == elsewhere {
+							want = 404
+						} else if hasRow(method, pattern) {
+							want = 403
 						}
+						if !v.in && a.anybody == 401 {
+							want = 401
+						}
+						got := sendBy(t, l.transport(), r, method, a.path, with2(v.headers, origin))
+						if got.StatusCode != want {
+							t.Errorf("%s, %s, %s %s = %d, want %d", who, from, method, pattern, got.StatusCode, want)
+						}
+						for name := range got.Header {
+							if strings.HasPrefix(name, "Access-Control-") {
+								t.Errorf("%s %s lets others read: %s", method, pattern, name)
+							}
+						}
+						got.headed(t)
 					}
-					got.headed(t)
 				}
 			}
 		}
-	}
+	})
 }
 
 // hasRow reports whether the path of a row has one for this method too.
@@ -333,6 +337,11 @@ type answered struct {
 
 func send(t *testing.T, r *running, method, path string, headers map[string]string) answered {
 	t.Helper()
+	return sendBy(t, &http.Transport{DisableKeepAlives: true}, r, method, path, headers)
+}
+
+func sendBy(t *testing.T, by *http.Transport, r *running, method, path string, headers map[string]string) answered {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, "http://"+r.address+path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +349,7 @@ func send(t *testing.T, r *running, method, path string, headers map[string]stri
 	for name, value := range headers {
 		request.Header.Set(name, value)
 	}
-	answer, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(request)
+	answer, err := by.RoundTrip(request)
 	if err != nil {
 		t.Fatal(err)
 	}
