@@ -69,6 +69,13 @@ const UnbelievedClock = "the clock of its provider is not believed, so that nobo
 // OlderThanRow is why a row does not prove that a sandbox is ours which was there before it.
 const OlderThanRow = "it is older than the row that names it"
 
+// NamesNobodys is why a row does not prove that a sandbox is ours which carries the label of another task.
+const NamesNobodys = "it names a task that has no row"
+
+// NamesAnother is why a sandbox may not be that of the live task whose row names it: the look before the act would not
+// take it for that task's.
+const NamesAnother = "its label names another task than the row that names it"
+
 // OnlyRemembered is why a sandbox may not be the task's that it is judged with: what made it that one's is not shown.
 const OnlyRemembered = "it shows no task and no row names it, only the ledger remembers that it showed this one"
 

@@ -41,3 +41,10 @@ func StoppedFirst(open []Action) map[Ref]*Action {
 	}
 	return out
 }
+
+// EndHeldBy reports whether a source that is not trusted holds the end of the action's quarantine, which is due: it
+// comes long after its verdict, so that no finding need be open by then that a release could name.
+func (a *Action) EndHeldBy(source string, now time.Time) bool {
+	return a.InQuarantine() && !a.Begun() && !a.NextAttempt.After(now) &&
+		(source == SourceTasks || source == SourceLink || source == ListingOf(a.Provider))
+}

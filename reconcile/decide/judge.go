@@ -157,6 +157,11 @@ func unendable(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, rem
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.OnlyRemembered,
 			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
 	}
+	//guard:judge-anothers harm
+	if endsSandbox(remedy) && b != nil && b.Here && s.LinkState == reconcile.LinkLive && view.BoxAnothers(b, s.Task) {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.NamesAnother,
+			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
+	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
 		holds = append(holds, cannotQuarantine(v, s)...)

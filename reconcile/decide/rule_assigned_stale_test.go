@@ -193,6 +193,18 @@ func TestAssignedStaleConclusive(t *testing.T) {
 		"the same, and the row names it": {
 			"provider daytona id=yes; knew box daytona/s1 running task=t1 since=15s first=30s; look daytona/s1 gone; " + first +
 				"task t1 assigned updated=20s sandbox=s1", "due", ""},
+		"the same, and was there long before": {
+			"provider daytona id=yes; knew box daytona/s1 running task=t1 since=9m first=10m; look daytona/s1 gone; " +
+				"knew task t1 assigned since=20s sandbox=s1; task t1 assigned updated=20s sandbox=s1", "kept", "20s of 3m"},
+		"the same, and came back for this attempt": {
+			"provider daytona id=yes; knew box daytona/s1 running task=t1 since=15s first=10m; look daytona/s1 gone; " +
+				"knew task t1 assigned since=20s sandbox=s1; task t1 assigned updated=20s sandbox=s1", "due", ""},
+		"the same, of the attempt that was ended by us": {
+			"provider daytona id=yes; knew box daytona/s1 running task=t1 first=15s gone=10s ours=yes; look daytona/s1 gone; " +
+				"knew task t1 assigned since=20s sandbox=s1; task t1 assigned updated=20s sandbox=s1", "kept", "20s of 3m"},
+		"the same, of a task that nobody knew": {
+			"provider daytona id=yes; knew box daytona/s1 running task=t1 since=9m first=10m; look daytona/s1 gone; " +
+				"task t1 assigned updated=20s sandbox=s1", "kept", "20s of 3m"},
 		"its sandbox is failed, but never seen before": {
 			"task t1 assigned updated=20s; box daytona/s1 failed task=t1", "kept", "20s of 3m"},
 		"its sandbox is paused, which is not gone": {

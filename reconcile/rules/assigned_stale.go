@@ -190,6 +190,10 @@ func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 		if v.Ending[b.Ref] || b.Lost() && b.Seen.GoneByUs {
 			return "", false // it was of the attempt that we ended: of this one nobody has seen a sandbox yet
 		}
+		//guard:stale-earlier harm
+		if v.OfEarlier(s, &b) {
+			return "", false
+		}
 		if !b.Known || v.Past(s, &b) || !b.Lost() && b.State != reconcile.SandboxFailed {
 			return "", false
 		}

@@ -139,7 +139,7 @@ func probedBroken(v *view.View, s *reconcile.Subject) (bool, string) {
 	}
 	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		//guard:silent-by-label harm
-		return (b.Lost() || b.Here && b.State == reconcile.SandboxFailed) && !v.Replaced(s, b)
+		return (b.Lost() || b.Here && b.State == reconcile.SandboxFailed) && !v.Replaced(s, b) && !view.BoxAnothers(b, s.Task)
 	}), ""
 }
 

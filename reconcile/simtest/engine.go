@@ -38,6 +38,7 @@ type place interface {
 	Answers(ref reconcile.Ref) bool
 	Nobodys(ref reconcile.Ref) bool
 	Ageless(ref reconcile.Ref) bool
+	HandedOn(ref reconcile.Ref) bool
 	Tell(on bool)
 	News() []string
 	Happened() map[string]int

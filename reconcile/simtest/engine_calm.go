@@ -162,7 +162,8 @@ func (e ending) leftover(r *run.Result, err error) string {
 	}
 	for i := range r.Plan.Steps {
 		s := &r.Plan.Steps[i]
-		lasts := byConfig(s.HeldBy) || e.alone(r, s) || e.shielded(s) || e.ageless(s.HeldBy, &s.Action)
+		lasts := byConfig(s.HeldBy) || e.alone(r, s) || e.shielded(s) || e.ageless(s.HeldBy, &s.Action) ||
+			e.passedOn(s.HeldBy, &s.Action)
 		if !lasts && !e.evils(&s.Action) {
 			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
 		}
@@ -179,7 +180,7 @@ func (e ending) leftover(r *run.Result, err error) string {
 		rests := func(a reconcile.Action) bool { return strings.Contains(wrong, a.Sandbox) && !e.enforced(a.Rule) }
 		doubted := func(s decide.PlannedStep) bool {
 			lasts := s.HeldBy.Unprovable() || s.HeldBy.Doubtful(reconcile.OnlyRemembered) ||
-				e.shielded(&s) || e.ageless(s.HeldBy, &s.Action)
+				e.shielded(&s) || e.ageless(s.HeldBy, &s.Action) || e.passedOn(s.HeldBy, &s.Action)
 			of := s.Sandbox != "" && strings.Contains(wrong, s.Sandbox) || strings.HasPrefix(wrong, "task "+s.Task+" is ")
 			return lasts && of
 		}
@@ -231,6 +232,12 @@ func (e ending) shielded(s *decide.PlannedStep) bool {
 // tells the age of one of them has jumped since: by what can be read it is older.
 func (e ending) ageless(held reconcile.HeldBy, a *reconcile.Action) bool {
 	return held.Doubtful(reconcile.OlderThanRow) && e.place.Ageless(reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+}
+
+// passedOn reports whether a step is held for good because its sandbox carries the label of another task than the row
+// that names it, and truly was handed on: which of the two is right only a person can know.
+func (e ending) passedOn(held reconcile.HeldBy, a *reconcile.Action) bool {
+	return held.Doubtful(reconcile.NamesAnother) && e.place.HandedOn(reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 }
 
 // behind reports whether an action is a later step of a remedy whose first one is left open: it waits with that.

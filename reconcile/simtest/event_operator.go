@@ -139,6 +139,19 @@ func (e operators) heldBy(what string) ([]string, error) {
 			subjects = append(subjects, f.Subject)
 		}
 	}
+	open, err := e.ledger.OpenActions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := e.ledger.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range open {
+		if s := &open[i]; s.EndHeldBy(what, now) && !slices.Contains(subjects, s.Subject) {
+			subjects = append(subjects, s.Subject)
+		}
+	}
 	slices.Sort(subjects)
 	if len(subjects) > 0 || what == "tasks" || reconcile.IsClock(what) {
 		subjects = append(subjects, reconcile.SubjectOf(reconcile.SubjectSource, what)) // these two are accepted as a whole

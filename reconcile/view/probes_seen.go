@@ -62,3 +62,15 @@ func (v *signs) Earlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
 	return since && !v.Vouched(s, b)
 }
+
+// OfEarlier reports whether a sandbox that the row names may have ended before the task's present state began: the
+// ledger knew it before, and has not seen it at work since. A name outlives a sandbox, and an id stays in the row for
+// as long as nobody writes another; a row that got the id a moment after a listing showed it has no earlier one.
+func (v *signs) OfEarlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	if s.Known && b.Seen.State.Active() && !v.earlierThan(b.Seen.StateSince, s.Seen.Since) {
+		return false
+	}
+	age, _ := v.StateAge(s)
+	longer := v.Since(b.Seen.FirstSeen)-age > reconcile.ProviderSkew || v.P.Providers[b.Provider].ByKey(s.Task)
+	return longer && (!s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since))
+}

@@ -18,6 +18,9 @@ func NoProof(s *reconcile.Snapshot, t *reconcile.Task, sb *reconcile.Sandbox) st
 	//guard:row-over P1
 	case t.Outside, over && !sb.CalledBy(seen.Named) && !(sb.Task == t.ID && seenLive(&seen)):
 		return reconcile.UnseenLive // what a row that is over is made to name was never its own
+	//guard:row-contradicted P1
+	case sb.Task != "" && sb.Task != t.ID && s.Absent[sb.Task]:
+		return reconcile.NamesNobodys
 	case (t.CreatedAt.IsZero() || sb.CreatedAt.IsZero()) && m.LastFull.IsZero():
 		return ""
 	case t.CreatedAt.IsZero() || sb.CreatedAt.IsZero():

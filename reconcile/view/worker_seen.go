@@ -56,6 +56,10 @@ func (v *signs) WorkerSeen(s *reconcile.Subject) (seen reconcile.WorkerState, at
 func (v *signs) WorkerGone(s *reconcile.Subject) (at time.Time, gone bool) {
 	worker, at := v.WorkerSeen(s)
 	gone = worker == reconcile.WorkerDead && s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		//guard:stale-worker-heir harm
+		if b.Task != s.Task.ID && !v.Vouched(s, b) {
+			return false // it only goes on with a name: of another task that has that name, too, its worker may be
+		}
 		//guard:stale-worker-found harm
 		return b.Probes.Last.At.Equal(at) && b.Ours() && found(s, b)
 	})

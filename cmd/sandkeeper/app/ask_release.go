@@ -87,6 +87,19 @@ func (a Operator) HeldBy(ctx context.Context, name string) (what string, subject
 			subjects = append(subjects, f.Subject)
 		}
 	}
+	open, err := a.Ledger.OpenActions(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	now, err := a.Ledger.Now(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	for i := range open {
+		if s := &open[i]; s.EndHeldBy(name, now) && !slices.Contains(subjects, s.Subject) {
+			subjects = append(subjects, s.Subject)
+		}
+	}
 	slices.Sort(subjects)
 	if len(subjects) > 0 || name == reconcile.SourceTasks || reconcile.IsClock(name) {
 		subjects = append(subjects, reconcile.SubjectOf(reconcile.SubjectSource, name)) // these two are accepted as a whole

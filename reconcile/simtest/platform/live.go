@@ -66,6 +66,14 @@ func (t *Platform) Ageless(ref reconcile.Ref) bool {
 	})
 }
 
+// HandedOn reports whether a sandbox is somebody else's by now, or another task's.
+func (t *Platform) HandedOn(ref reconcile.Ref) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := t.boxes[ref]
+	return b != nil && (b.owner != ours || b.reused)
+}
+
 // Alone reports whether nothing but the evil tenant does anything wrong, so that no operator is needed.
 func (t *Platform) Alone() bool {
 	t.mu.Lock()

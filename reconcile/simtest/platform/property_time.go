@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -108,8 +109,12 @@ func (w *watch) afterOutage(d *effect) string {
 	return ""
 }
 
-// silentAgain: an outage of all events that passes could notice gives everybody one limit more.
+// silentAgain: an outage of all events that passes could notice gives everybody one limit more, but for a worker that
+// is truly no more and was looked at in its sandbox: that proof is no silence, and no outage hides it.
 func (w *watch) silentAgain(d *effect) string {
+	if d.k != nil && d.k.workerGone() && strings.Contains(d.write.Reason, "its worker was not running") {
+		return ""
+	}
 	limit := d.p.policy.Rules["heartbeat-lost"].After
 	now := w.platform.now()
 	for _, o := range w.platform.pipeline.outs {

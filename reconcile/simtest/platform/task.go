@@ -71,6 +71,12 @@ func (k *task) worker() *worker {
 	return nil
 }
 
+// workerGone reports whether the present attempt has had a worker, which is no more.
+func (k *task) workerGone() bool {
+	of := k.worker()
+	return of != nil && !of.ended.IsZero()
+}
+
 // changed notes when the truth of the task changed: who read it before could not know.
 func (k *task) changed(t *Platform) { k.step = t.watch.steps }
 
