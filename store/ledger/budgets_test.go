@@ -78,6 +78,47 @@ func TestClaimsQueueForTheBudgets(t *testing.T) {
 	}
 }
 
+// TestClaimsOfAProcessTakeTurns: of the many claims of one process no two wait in the database, where each may wait for a
+// lock for only so long.
+func TestClaimsOfAProcessTakeTurns(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := migrated(t, pool, atNoon)
+	lease, err := g.TakeLease(t.Context(), "one", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planOrphans(t, g, lease, 5)
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	if _, err := exec(t.Context(), tx, "budget_lock", nil); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 5 {
+		all.Go(func() {
+			c := reconcile.Claim{Action: fmt.Sprint("o-", i), Pass: 1, TTL: time.Minute, Total: 9, Shared: 9, Hour: 9}
+			if _, err := g.Claim(t.Context(), lease, c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	waiting(t, pool, "budgets")
+	for range 20 {
+		var n int
+		if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+			AND wait_event_type = 'Lock'`).Scan(&n); err != nil || n > 1 {
+			t.Fatalf("%d claims wait in the database, error %v, want one", n, err)
+		}
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all.Wait()
+}
+
 func planOrphans(t *testing.T, g *Ledger, lease reconcile.Lease, n int) {
 	t.Helper()
 	pass, err := g.BeginPass(t.Context(), lease, reconcile.Full, ledgerNoon)

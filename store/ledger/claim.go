@@ -13,8 +13,15 @@ import (
 )
 
 // Claim takes the right to carry out an action. All claims queue for one row lock, so what
-// one of them counts is still true when it is written, whatever other processes do.
+// one of them counts is still true when it is written, whatever other processes do. Those of one process take turns
+// before: in the database, the last of many would wait for longer than a lock may be waited for.
 func (g *Keeper) Claim(ctx context.Context, l reconcile.Lease, c reconcile.Claim) (reconcile.Action, error) {
+	select {
+	case g.claims <- struct{}{}:
+		defer func() { <-g.claims }()
+	case <-ctx.Done():
+		return reconcile.Action{}, fmt.Errorf("claim action %s, behind other claims: %w", c.Action, context.Cause(ctx))
+	}
 	var claimed reconcile.Action
 	err := g.working(ctx, l, func(tx pgx.Tx, now time.Time) error {
 		request, err := readRequest(ctx, tx, c, now)

@@ -61,6 +61,8 @@ type base struct {
 
 	seals atomic.Pointer[protocol.Seals]
 	fit   atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds
+
+	claims chan struct{} // the turn to claim, see [Keeper.Claim]
 }
 
 var _ reconcile.Ledger = (*Ledger)(nil)
@@ -76,7 +78,7 @@ type Options struct {
 
 // NewLedger makes a ledger over a pool. It touches the database only when it is used.
 func NewLedger(pool *pgxpool.Pool, o Options) *Ledger {
-	g := &base{pool: pool, installation: o.Installation, clock: o.Clock}
+	g := &base{pool: pool, installation: o.Installation, clock: o.Clock, claims: make(chan struct{}, 1)}
 	g.Seal(o.Keys)
 	schema := Schema{base: g, tasksLogin: o.TasksLogin, migrationWait: time.Minute}
 	if o.MigrationWait > 0 {
