@@ -62,7 +62,7 @@ func navOf(s *model, here string) []ui.NavItem {
 func (s *model) waitingAt(href string) (int, ui.Level) {
 	switch href {
 	case "incidents":
-		return openIncidents(s.Overview), ui.Bad
+		return openIncidents(s.Overview), s.incidentsLevel()
 	case "findings":
 		return total(s.FindingsOpen), ui.Calm
 	case "stops":
@@ -79,6 +79,20 @@ func openIncidents(o *reconcile.Overview) int {
 		n += truth(o.Incidents[i].ClosedAt.IsZero())
 	}
 	return n
+}
+
+// incidentsLevel is how bad the worst of the open incidents is.
+func (s *model) incidentsLevel() ui.Level {
+	worst := ui.Calm
+	for i := range s.Incidents {
+		switch l, _ := stateOfIncident(s.Overview, &s.Incidents[i]); {
+		case l == ui.Bad:
+			return l
+		case l == ui.Warn:
+			worst = l
+		}
+	}
+	return worst
 }
 
 // modelOf is what the reading says, worked out once for a page and what stands around it.

@@ -21,7 +21,7 @@ func IncidentsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Incident]
 	p.Head = ui.Headline{Level: ui.Well, Text: "No incident is open",
 		Below: "Many failures with one cause are one incident."}
 	if n := openIncidents(s.Overview); n > 0 {
-		p.Head.Level, p.Head.Text = ui.Bad, ui.Count(n, "incident")+" "+ui.Verb(n, "is", "are")+" open"
+		p.Head.Level, p.Head.Text = s.incidentsLevel(), ui.Count(n, "incident")+" "+ui.Verb(n, "is", "are")+" open"
 	}
 	g := ui.Grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"},
 		Empty: "No incident is on record.", More: ui.NextPart("incidents", c, found.Next),

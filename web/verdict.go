@@ -31,7 +31,7 @@ func judge(s *model) verdict {
 	for _, look := range []func(*model) (verdict, bool){
 		noSchema, neverRan, stale, incomplete, // nothing is kept, or not all
 		demoted, failing, personal, unconfirmed, // healthy work was harmed, or an operator must act
-		frozen, tripped, waiting, standing, unmapped, // on hold
+		ceased, frozen, tripped, waiting, standing, unmapped, // on hold
 		repairing, settling, resting, watching,
 	} {
 		if v, ok := look(s); ok {
