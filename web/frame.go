@@ -1,6 +1,7 @@
 package web
 
 import (
+	"github.com/a-h/templ"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 )
@@ -11,6 +12,7 @@ type Asked struct {
 	Process Process
 	Up      string // the way from the page up to the first one
 	Part    bool   // only what changes is wanted
+	Wrong   string // why the filter of a list is not one; "" when it is
 	Self    string // the address of the page itself, without what asks for a part
 
 	model *model // see modelOf
@@ -39,6 +41,16 @@ func frameOf(a *Asked, here, title string) ui.Frame {
 		}
 	}
 	return f
+}
+
+// listPage is a list, or why nobody can say what was asked for.
+func (a *Asked) listPage(p ui.Sheet) templ.Component {
+	if a.Wrong != "" {
+		p.Head = ui.Headline{Level: ui.Warn, Text: "This filter is not understood",
+			Below: ui.Sentence(ui.Capital(ui.Line(a.Wrong)))}
+		p.Blocks = nil
+	}
+	return ui.Paper(p)
 }
 
 // navOf are the pages that are reached from each.

@@ -31,7 +31,7 @@ func FindingsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.FindingSee
 	}
 	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "finding"), Grid: &g}}
 	p.Blocks = append(p.Blocks, releaseBlock(s, c, len(found.Rows))...)
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func findingsWords(s *model, c *reconcile.Chosen) string {

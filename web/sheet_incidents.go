@@ -38,7 +38,7 @@ func IncidentsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Incident]
 		}})
 	}
 	p.Blocks = []ui.Block{{Grid: &g}}
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func incidentFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {

@@ -30,7 +30,7 @@ func TasksPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.TaskSeen]) te
 		g.Rows = append(g.Rows, taskRow(s.Now, &found.Rows[i]))
 	}
 	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "task"), Grid: g}}
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func taskRow(now time.Time, t *reconcile.TaskSeen) ui.Row {
@@ -63,7 +63,7 @@ func SandboxesPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.SandboxSe
 		g.Rows = append(g.Rows, s.boxRow(&found.Rows[i]))
 	}
 	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "sandbox"), Grid: g}}
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func boxFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {

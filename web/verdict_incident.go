@@ -126,8 +126,8 @@ func quietWords(o *reconcile.Overview, i *reconcile.Incident) string {
 	if hurts(o, i) || !i.ClosedAt.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" The failures were from %s to %s; none came for %s.", text.Time(i.FirstSeen), text.Time(i.LastSeen),
-		text.Coarse(o.Now.Sub(i.LastSeen)))
+	return fmt.Sprintf(" The failures were from %s to %s; none came for %s.", text.Time(i.FirstSeen),
+		text.Time(i.LastSeen), text.Coarse(o.Now.Sub(i.LastSeen)))
 }
 
 // anotherCause is the template that an incident blames, where it is unusable in another way by now.

@@ -39,6 +39,10 @@ func chose[From, To any](s *documents,
 			return api.List[To]{}, err
 		}
 		rows, next, err := read(s.Records, ctx, c)
+		if err == nil && len(rows) == 0 {
+			policy := s.Policy()
+			err = wrongFilter(c.Unheard(policy.ProviderNames()))
+		}
 		if err != nil {
 			return api.List[To]{}, err
 		}
