@@ -847,6 +847,9 @@ type GetSandboxListParams struct {
 	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
+
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
 
@@ -955,6 +958,9 @@ type GetFindingsParams struct {
 	// Incident The id of an incident.
 	Incident *string `form:"incident,omitempty" json:"incident,omitempty"`
 
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
+
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
 }
@@ -978,6 +984,9 @@ type GetIncidentsParams struct {
 
 	// Provider The name of an entry of the config.
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
 
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
@@ -1015,6 +1024,9 @@ type GetSandboxesParams struct {
 	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
+
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
 
@@ -1035,6 +1047,9 @@ type GetTasksParams struct {
 
 	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
 
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
@@ -2010,6 +2025,18 @@ func NewGetSandboxListRequest(server string, params *GetSandboxListParams) (*htt
 
 		}
 
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Text != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -2759,6 +2786,18 @@ func NewGetFindingsRequest(server string, params *GetFindingsParams) (*http.Requ
 
 		}
 
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Text != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -2903,6 +2942,18 @@ func NewGetIncidentsRequest(server string, params *GetIncidentsParams) (*http.Re
 		if params.Provider != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3409,6 +3460,18 @@ func NewGetSandboxesRequest(server string, params *GetSandboxesParams) (*http.Re
 
 		}
 
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Text != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -3609,6 +3672,18 @@ func NewGetTasksRequest(server string, params *GetTasksParams) (*http.Request, e
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -33,11 +33,18 @@ func (c *Chosen) Misspelt(list string) string {
 		unknownWord("outcome", string(c.Outcome), knownOutcomes))
 }
 
-// Unheard says the same of the names of a filter by which nothing was found: the ledger may have a rule or a provider
-// that is gone since.
-func (c *Chosen) Unheard(providers []string) string {
+// Unheard says the same of the names of a filter by which nothing was found: the ledger may have a rule, a provider or
+// a template that is gone since.
+func (c *Chosen) Unheard(providers []string, templates []TemplateSeen) string {
 	if len(providers) == 0 {
 		providers = []string{c.Provider} // who only shows may know none
+	}
+	names := []string{}
+	for _, t := range templates {
+		names = append(names, t.Name)
+	}
+	if len(names) == 0 {
+		names = append(names, c.Template)
 	}
 	by := ""
 	if c.HeldBy != "" && HeldKindOf(c.HeldBy) == HeldOther {
@@ -45,7 +52,7 @@ func (c *Chosen) Unheard(providers []string) string {
 			text.Unknown(c.HeldBy, []string{"observe", "off", "pause: …", "hold: …", "breaker: …", "budget: …", "incident: …"}))
 	}
 	return FirstOf(unknownWord("rule", c.Rule, append(slices.Clone(RuleNames), AskedRules...)),
-		unknownWord("provider", c.Provider, providers), by)
+		unknownWord("provider", c.Provider, providers), unknownWord("template", c.Template, names), by)
 }
 
 func unknownWord(key, word string, known []string) string {

@@ -1,7 +1,10 @@
 package web
 
 import (
+	"slices"
+
 	"github.com/a-h/templ"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 )
@@ -51,6 +54,19 @@ func (a *Asked) listPage(p ui.Sheet) templ.Component {
 		p.Blocks = nil
 	}
 	return ui.Paper(p)
+}
+
+// templates adds the choice of a template to a filter: those that are known, and what was chosen.
+func (s *model) templates(f *ui.FilterForm, chosen string) {
+	names := []string{}
+	for _, t := range s.Templates {
+		names = append(names, t.Name)
+	}
+	if chosen != "" {
+		names = append(names, chosen)
+	}
+	slices.Sort(names)
+	f.Add("template", "Template", chosen, ui.Options("any template", slices.Compact(names)...)...)
 }
 
 // navOf are the pages that are reached from each.

@@ -101,6 +101,14 @@ func TestIncidentOfAnotherCause(t *testing.T) {
 	}
 }
 
+// TestIncidentSaysWhatToDo about the template that its cause names, also where it is of no template itself.
+func TestIncidentSaysWhatToDo(t *testing.T) {
+	s := sceneOf(webtest.With(webtest.Incident(), func(o *reconcile.Overview) { o.Incidents[0].Template = "" }))
+	if got := judge(s).Next; !strings.HasPrefix(got, "1. Activate it at daytona: no task that needs it can start until then. 2. ") {
+		t.Errorf("next = %q", got)
+	}
+}
+
 // TestIncidentHolds: who reads it knows whether it holds something, and how to let go.
 func TestIncidentHolds(t *testing.T) {
 	for name, c := range map[string]struct {

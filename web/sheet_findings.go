@@ -114,6 +114,7 @@ func findingFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
 	f.Add("rule", "Rule", c.Rule, ui.Options("any rule", reconcile.RuleNames...)...)
 	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
 	f.Add("held_by", "Held by", c.HeldBy, holders(s.Overview, c.HeldBy)...)
+	s.templates(f, c.Template)
 	f.Add("text", "Part of an id", c.Text)
 	f.Order("findings", c)
 	return f

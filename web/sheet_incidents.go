@@ -46,6 +46,7 @@ func incidentFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
 	f.Add("state", "State", c.State, ui.Options("open or over", reconcile.ChosenOpen, reconcile.ChosenClosed)...)
 	f.Add("rule", "Rule", c.Rule, ui.Options("any rule", reconcile.RuleNames...)...)
 	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
+	s.templates(f, c.Template)
 	f.Add("text", "Part of its id, cause or error", c.Text)
 	f.Order("incidents", c)
 	return f

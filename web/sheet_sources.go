@@ -65,18 +65,21 @@ func (s *model) templateGrid() *ui.Grid {
 		Empty: "No template is configured or was seen in use."}
 	for _, t := range s.Templates {
 		l, soon := ui.Well, s.expiresSoon(t)
-		if t.State != reconcile.TemplateActive || soon {
-			l = ui.Warn
-		}
-		if unusable(t.State) {
+		switch {
+		case unusable(t.State):
 			l = ui.Bad
+		case t.State == reconcile.TemplateBuilding:
+			l = ui.Busy
+		case t.State != reconcile.TemplateActive || soon:
+			l = ui.Warn
 		}
 		expires := ui.Cell{Text: "–"}
 		if !t.ExpiresAt.IsZero() {
 			expires = ui.When(ui.Exactly(t.ExpiresAt))
 		}
 		g.Rows = append(g.Rows, ui.Row{Key: ui.Named("template " + t.Provider + "/" + t.Name).Text, Cells: []ui.Cell{
-			ui.Named(t.Name).Below(ui.Named(t.Provider).Text), ui.Chip(l, templateWords(t, soon)).Below(ui.Said(t.Error).Text),
+			ui.TemplateCell(t.Provider, t.Name).Below(ui.Named(t.Provider).Text),
+			ui.Chip(l, templateWords(t, soon)).Below(ui.Said(t.Error).Text),
 			ui.When(ui.Exactly(t.LastStart)), expires, ui.When(ui.Ago(t.LookedAt, s.Now))}})
 	}
 	return g

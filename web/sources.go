@@ -87,6 +87,7 @@ type templateLine struct {
 	Key       string
 	Provider  string
 	Name      string
+	Href      string // what was made from it
 	Level     ui.Level
 	State     string
 	Error     string
@@ -108,10 +109,14 @@ func (s *model) templateLines() (lines []templateLine, others int) {
 		l := templateLine{
 			Key: ui.Name(t.Provider + "/" + t.Name), Provider: ui.Name(t.Provider), Name: ui.Name(t.Name),
 			Level: ui.Warn, State: templateWords(t, soon), Error: ui.Line(t.Error),
+			Href:      ui.TemplateCell(t.Provider, t.Name).Href,
 			LastStart: ui.Exactly(t.LastStart), Expires: ui.Exactly(t.ExpiresAt), Looked: ui.Ago(t.LookedAt, s.Now),
 		}
-		if t.State == reconcile.TemplateBuilding {
+		switch {
+		case t.State == reconcile.TemplateBuilding:
 			l.Level = ui.Busy
+		case unusable(t.State):
+			l.Level = ui.Bad // nothing can start from it
 		}
 		lines = append(lines, l)
 	}

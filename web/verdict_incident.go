@@ -159,8 +159,8 @@ func nextForIncident(o *reconcile.Overview, i *reconcile.Incident) string {
 		release = "Release the incident, so that its sandboxes end."
 	}
 	for _, t := range o.Templates {
-		if t.Provider == i.Provider && t.Name == i.Template && unusable(t.State) {
-			fix = nextForTemplate(o, i.Provider, i.Template)
+		if t.Provider == i.Provider && (t.Name == i.Template || i.Blames(t.Name)) && unusable(t.State) {
+			fix = nextForTemplate(o, i.Provider, t.Name)
 		}
 	}
 	if _, over := activeAgain(o, i); over {

@@ -116,7 +116,7 @@ func chosen(r *http.Request) (reconcile.Chosen, error) {
 	c := reconcile.Chosen{
 		State: q.Get("state"), Rule: q.Get("rule"), Provider: q.Get("provider"), HeldBy: q.Get("held_by"),
 		Step: reconcile.Step(q.Get("step")), Outcome: reconcile.Outcome(q.Get("outcome")), Author: q.Get("author"),
-		Incident: q.Get("incident"), Text: q.Get("text"), Most: usualPart,
+		Incident: q.Get("incident"), Text: q.Get("text"), Template: q.Get("template"), Most: usualPart,
 		Sort: q.Get("sort"),
 	}
 	list := path.Base(r.URL.Path)

@@ -41,7 +41,7 @@ func chose[From, To any](s *documents,
 		rows, next, err := read(s.Records, ctx, c)
 		if err == nil && len(rows) == 0 {
 			policy := s.Policy()
-			err = wrongFilter(c.Unheard(policy.ProviderNames()))
+			err = wrongFilter(c.Unheard(policy.ProviderNames(), s.reader.read(ctx).Overview.Templates))
 		}
 		if err != nil {
 			return api.List[To]{}, err

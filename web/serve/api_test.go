@@ -244,12 +244,13 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 func TestCollectionsAreAskedFor(t *testing.T) {
 	var asked []reconcile.Chosen
 	h := programs(web.Reading{Overview: webtest.Healthy()}, recorded{asked: &asked, next: reconcile.Cursor{At: noon, Key: "7"}})
-	w := ask(h, "GET", "/api/v1/findings?state=held&rule=orphan&provider=daytona&held_by=observe&incident=i-1&text=sb&limit=7")
+	w := ask(h, "GET", "/api/v1/findings?state=held&rule=orphan&provider=daytona&held_by=observe&incident=i-1&template=dev&text=sb&limit=7")
 	var first struct{ Next string }
 	if err := json.Unmarshal(w.Body.Bytes(), &first); err != nil || first.Next == "" {
 		t.Fatalf("%d, %v: %s", w.Code, err, w.Body)
 	}
-	want := reconcile.Chosen{State: "held", Rule: "orphan", Provider: "daytona", HeldBy: "observe", Incident: "i-1", Text: "sb", Most: 7}
+	want := reconcile.Chosen{State: "held", Rule: "orphan", Provider: "daytona", HeldBy: "observe", Incident: "i-1", Template: "dev",
+		Text: "sb", Most: 7}
 	if len(asked) != 1 || asked[0] != want {
 		t.Errorf("the ledger was asked for %+v, want %+v", asked, want)
 	}
@@ -295,25 +296,26 @@ func TestMisspeltFiltersAreSaid(t *testing.T) {
 	o.Ledger, o.Records = fixedOf(web.Reading{Overview: webtest.Healthy()}), silent{}
 	h := New(o)
 	for path, want := range map[string]string{
-		"findings?rule=orphn":         `rule=orphn is not known; did you mean "orphan"?`,
-		"findings?state=opne":         `state=opne is not known; did you mean "open"?`,
-		"findings?provider=datona":    `provider=datona is not known; did you mean "daytona"?`,
-		"findings?provider=azure":     "provider=azure is not known; known are daytona, e2b",
-		"findings?held_by=obsrve":     `held_by=obsrve is not known; did you mean "observe"?`,
-		"findings?rul=orphan":         `"rul"`,
-		"sandboxes?state=runnng":      `state=runnng is not known; did you mean "running"?`,
-		"tasks?state=runnng":          `state=runnng is not known; did you mean "running"?`,
-		"incidents?state=opened":      `state=opened is not known; did you mean "open"?`,
-		"actions?step=terminat":       `step=terminat is not known; did you mean "terminate"?`,
-		"actions?outcome=confirmet":    `outcome=confirmet is not known; did you mean "confirmed"?`,
-		"findings?rule=orphan":        "",
-		"findings?provider=e2b":       "",
-		"findings?held_by=observe":    "",
-		"sandboxes?state=ended":       "",
-		"tasks?state=parked":          "",
-		"incidents?state=closed":      "",
-		"actions?state=closed":        "",
-		"sandboxes?text=x&state=gone": "",
+		"findings?rule=orphn":                 `rule=orphn is not known; did you mean "orphan"?`,
+		"findings?state=opne":                 `state=opne is not known; did you mean "open"?`,
+		"findings?provider=datona":            `provider=datona is not known; did you mean "daytona"?`,
+		"findings?provider=azure":             "provider=azure is not known; known are daytona, e2b",
+		"findings?held_by=obsrve":             `held_by=obsrve is not known; did you mean "observe"?`,
+		"findings?rul=orphan":                 `"rul"`,
+		"sandboxes?state=runnng":              `state=runnng is not known; did you mean "running"?`,
+		"tasks?state=runnng":                  `state=runnng is not known; did you mean "running"?`,
+		"incidents?state=opened":              `state=opened is not known; did you mean "open"?`,
+		"actions?step=terminat":               `step=terminat is not known; did you mean "terminate"?`,
+		"actions?outcome=confirmet":           `outcome=confirmet is not known; did you mean "confirmed"?`,
+		"findings?template=ai-agent-dev-lite": `template=ai-agent-dev-lite is not known; did you mean "ai-agent-dev-light"?`,
+		"findings?rule=orphan":                "",
+		"findings?provider=e2b":               "",
+		"findings?held_by=observe":            "",
+		"sandboxes?state=ended":               "",
+		"tasks?state=parked":                  "",
+		"incidents?state=closed":              "",
+		"actions?state=closed":                "",
+		"sandboxes?text=x&state=gone":         "",
 	} {
 		for _, root := range []string{"/", "/api/v1/"} {
 			w := ask(h, "GET", root+path)

@@ -20,7 +20,8 @@ func chosenBy(r *http.Request, list string) reconcile.Chosen {
 		State: get("state"), Rule: get("rule"), Provider: get("provider"), HeldBy: get("held_by"),
 		Step:    reconcile.Step(get("step")),
 		Outcome: reconcile.Outcome(get("outcome")), Author: get("author"), Incident: get("incident"), Text: get("text"),
-		Sort: get("sort"), After: after(r), Most: mostOnPage,
+		Template: get("template"),
+		Sort:     get("sort"), After: after(r), Most: mostOnPage,
 	}
 	if list == "findings" {
 		c.After = numberedAfter(r)

@@ -111,7 +111,7 @@ func list[T any](s *pages, w http.ResponseWriter, r *http.Request,
 		}
 		found, next, err := read(s.Ledger, ctx, c)
 		if len(found) == 0 {
-			a.Wrong = c.Unheard(a.Process.Policy.ProviderNames())
+			a.Wrong = c.Unheard(a.Process.Policy.ProviderNames(), a.Reading.Overview.Templates)
 		}
 		return page(a, &c, web.Part[T]{Rows: found, Next: cursor(next)}), err
 	})

@@ -5,6 +5,7 @@ WITH chosen AS (
            CASE @sort WHEN 'age' THEN coalesce(since, '-infinity') ELSE '-infinity' END AS moment
     FROM sandkeeper.task_states
     WHERE live AND (@state::text IN ('', 'live') OR state = @state)
+      AND (@template::text = '' OR id IN (SELECT b.task FROM sandkeeper.sandboxes b WHERE b.template = @template))
       AND (@text::text = '' OR strpos(id, @text) > 0 OR strpos(sandbox, @text) > 0 OR strpos(status, @text) > 0)
 )
 SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
