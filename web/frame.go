@@ -116,7 +116,7 @@ func (s *model) incidentsLevel() ui.Level {
 		switch l, _ := stateOfIncident(s.Overview, &s.Incidents[i]); {
 		case l == ui.Bad:
 			return l
-		case l == ui.Warn:
+		case l == ui.Warn || l == ui.Set && worst == ui.Calm:
 			worst = l
 		}
 	}

@@ -114,7 +114,7 @@ func stateOfIncident(o *reconcile.Overview, i *reconcile.Incident) (ui.Level, st
 	case hurts(o, i):
 		return ui.Bad, "open"
 	case released:
-		return ui.Calm, "over, released"
+		return ui.Set, "over, released"
 	}
 	return ui.Warn, "over, on hold"
 }

@@ -59,13 +59,16 @@ func TestIncidentIsOver(t *testing.T) {
 	}
 }
 
-// TestIncidentThatHoldsNothing: once its cause is over and it was released, it is no part of the verdict.
+// TestIncidentThatHoldsNothing: once its cause is over and it was released, it is blue, and nothing agrees before it is closed.
 func TestIncidentThatHoldsNothing(t *testing.T) {
-	s := sceneOf(webtest.With(webtest.With(webtest.Incident(), webtest.Recover), webtest.Release))
-	if got := judge(s); got.Level == ui.Bad || strings.HasPrefix(got.Word, "Incident") {
+	s := sceneOf(webtest.With(webtest.With(webtest.Incident(), webtest.Recover), func(o *reconcile.Overview) {
+		webtest.Release(o)
+		o.Findings, o.FindingsOpen, o.Open, o.OpenTotal = nil, nil, nil, 0
+	}))
+	if got := judge(s); got.Level != ui.Set || got.Word != "Incident over" {
 		t.Errorf("verdict = %s %s: %q", got.Level, got.Word, got.Sentence)
 	}
-	if _, l := s.waitingAt("incidents"); l != ui.Calm {
+	if _, l := s.waitingAt("incidents"); l != ui.Set {
 		t.Errorf("the navigation has it in %s", l)
 	}
 }
@@ -121,7 +124,7 @@ func TestIncidentHolds(t *testing.T) {
 		"open":     {func(*reconcile.Overview) {}, "open", ui.Bad, "It holds every further termination and requeue", true},
 		"released": {webtest.Release, "open, released", ui.Bad, "It holds nothing: released by ana (the snapshot is active again).", false},
 		"over":     {webtest.Recover, "over, on hold", ui.Warn, "It holds every further termination and requeue", true},
-		"over and released": {func(o *reconcile.Overview) { webtest.Recover(o); webtest.Release(o) }, "over, released", ui.Calm,
+		"over and released": {func(o *reconcile.Overview) { webtest.Recover(o); webtest.Release(o) }, "over, released", ui.Set,
 			"It holds nothing: released by ana", false},
 		"a failure came just now": {func(o *reconcile.Overview) {
 			webtest.Recover(o)

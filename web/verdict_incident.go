@@ -27,6 +27,13 @@ func ceased(s *model) (verdict, bool) {
 		func(i *reconcile.Incident) bool { return i.Holds() && !hurts(s.Overview, i) })
 }
 
+// quieted are those of which the cause is over and that an operator released: nothing is wrong, and they are open yet.
+func quieted(s *model) (verdict, bool) {
+	return s.incidentVerdict(ui.Set, "Incident over", func(i *reconcile.Incident) bool {
+		return i.ClosedAt.IsZero() && !hurts(s.Overview, i)
+	})
+}
+
 // incidentVerdict is of the incidents that are asked for, of the oldest by name.
 func (s *model) incidentVerdict(l ui.Level, word string, asked func(*reconcile.Incident) bool) (verdict, bool) {
 	n, first := 0, -1

@@ -334,6 +334,29 @@ func TestMisspeltFiltersAreSaid(t *testing.T) {
 	}
 }
 
+// blaming are records whose incident blames a template.
+type blaming struct{ recorded }
+
+func (b blaming) BrowseIncidents(context.Context, reconcile.Chosen) ([]reconcile.Incident, reconcile.Cursor, error) {
+	return webtest.Incident().Incidents[:1], reconcile.Cursor{}, nil
+}
+
+func (b blaming) Incident(context.Context, string) (reconcile.Incident, error) {
+	return webtest.Incident().Incidents[0], nil
+}
+
+// TestCauseThatIsOver is said in the past tense to programs too, though the incident is open.
+func TestCauseThatIsOver(t *testing.T) {
+	over := webtest.With(webtest.Incident(), webtest.Recover)
+	for said, o := range map[string]reconcile.Overview{"is inactive": webtest.Incident(), "was inactive": over} {
+		for _, path := range []string{"/api/v1/incidents", "/api/v1/incidents/i-3k9f2"} {
+			if w := ask(programs(web.Reading{Overview: o}, blaming{}), "GET", path); !strings.Contains(w.Body.String(), said) {
+				t.Errorf("GET %s does not say that it %s: %s", path, said, w.Body)
+			}
+		}
+	}
+}
+
 // TestWhatIsGoneIsNotMisspelt: rows of a provider that the config has no more are shown.
 func TestWhatIsGoneIsNotMisspelt(t *testing.T) {
 	h := programs(web.Reading{Overview: webtest.Healthy()}, recorded{})
