@@ -49,8 +49,7 @@ func frameOf(a *Asked, here, title string) ui.Frame {
 // listPage is a list, or why nobody can say what was asked for.
 func (a *Asked) listPage(p ui.Sheet) templ.Component {
 	if a.Wrong != "" {
-		p.Head = ui.Headline{Level: ui.Warn, Text: "This filter is not understood",
-			Below: ui.Sentence(ui.Capital(ui.Line(a.Wrong)))}
+		p.Head = ui.Headline{Level: ui.Warn, Text: "This filter is not understood", Below: ui.Sentence(ui.Line(a.Wrong))}
 		p.Blocks = nil
 	}
 	return ui.Paper(p)
