@@ -49,7 +49,8 @@ func (c *Chosen) Unheard(providers []string, templates []TemplateSeen) string {
 	by := ""
 	if c.HeldBy != "" && HeldKindOf(c.HeldBy) == HeldOther {
 		by = fmt.Sprintf("held_by=%s is not known; %s", text.Clip(c.HeldBy, 60),
-			text.Unknown(c.HeldBy, []string{"observe", "off", "pause: …", "hold: …", "breaker: …", "budget: …", "incident: …"}))
+			text.Unknown(c.HeldBy, []string{"observe", "off", "pause: …", "hold: …", "breaker: …", "budget: …",
+				"incident: …"}))
 	}
 	return FirstOf(unknownWord("rule", c.Rule, append(slices.Clone(RuleNames), AskedRules...)),
 		unknownWord("provider", c.Provider, providers), unknownWord("template", c.Template, names), by)
