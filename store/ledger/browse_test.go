@@ -303,7 +303,7 @@ func TestBrowsingCostsNoHistory(t *testing.T) {
 		return args
 	}
 	findings := pgx.StrictNamedArgs{"state": "", "template": "", "held_by": "", "incident": ""}
-	resolved := chosen(pgx.StrictNamedArgs{"held_by": "", "incident": ""})
+	resolved := chosen(pgx.StrictNamedArgs{"template": "", "held_by": "", "incident": ""})
 	actions := chosen(pgx.StrictNamedArgs{"step": "", "outcome": "", "author": "", "key": "9"})
 	tr := reconcile.Trends{From: now.Add(-24 * time.Minute), Slot: 15 * time.Second, Slots: make([]reconcile.TrendSlot, 96)}
 	noScans(t, g, append(trendReadings(&tr, tr.From, now, &[]slotMoves{}),
