@@ -853,6 +853,9 @@ type GetSandboxListParams struct {
 	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
+
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
 
@@ -961,6 +964,9 @@ type GetFindingsParams struct {
 	// Incident The id of an incident.
 	Incident *string `form:"incident,omitempty" json:"incident,omitempty"`
 
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
+
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
 }
@@ -984,6 +990,9 @@ type GetIncidentsParams struct {
 
 	// Provider The name of an entry of the config.
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
+
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
 
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
@@ -1021,6 +1030,9 @@ type GetSandboxesParams struct {
 	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
 
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
+
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
 
@@ -1041,6 +1053,9 @@ type GetTasksParams struct {
 
 	// State Of findings: open (when absent), due, held, watched, resolved. Of actions: open (when absent), closed. Of incidents: all (when absent), open, closed. Of tasks: live (when absent), all, or a state. Of sandboxes: live (when absent), gone, all, or a state.
 	State *string `form:"state,omitempty" json:"state,omitempty"`
+
+	// Template A template: what sandboxes were made from it, or is about it.
+	Template *string `form:"template,omitempty" json:"template,omitempty"`
 
 	// Text A part of an id or a name.
 	Text *string `form:"text,omitempty" json:"text,omitempty"`
@@ -2016,6 +2031,18 @@ func NewGetSandboxListRequest(server string, params *GetSandboxListParams) (*htt
 
 		}
 
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Text != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -2765,6 +2792,18 @@ func NewGetFindingsRequest(server string, params *GetFindingsParams) (*http.Requ
 
 		}
 
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Text != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -2909,6 +2948,18 @@ func NewGetIncidentsRequest(server string, params *GetIncidentsParams) (*http.Re
 		if params.Provider != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "provider", *params.Provider, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -3415,6 +3466,18 @@ func NewGetSandboxesRequest(server string, params *GetSandboxesParams) (*http.Re
 
 		}
 
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Text != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "text", *params.Text, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -3615,6 +3678,18 @@ func NewGetTasksRequest(server string, params *GetTasksParams) (*http.Request, e
 		if params.State != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Template != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "template", *params.Template, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -11,6 +11,7 @@ type Chosen struct {
 	State    string // one of those below, or a state of tasks or sandboxes
 	Rule     string
 	Provider string
+	Template string // of a sandbox, or that a finding or an incident is about
 	HeldBy   string // the text of a [Held], of findings alone
 	Step     Step   // of actions alone, like the three that follow
 	Outcome  Outcome

@@ -58,9 +58,10 @@ func (s *model) incidentItems() []item {
 		if !in.ClosedAt.IsZero() {
 			continue
 		}
-		l, state := stateOfIncident(in)
+		l, state := stateOfIncident(s.Overview, in)
+		state = strings.NewReplacer("open", "incident", "over", "incident over").Replace(state)
 		items = append(items, item{
-			Key: "incident " + ui.Name(in.ID), Chip: ui.Chip(l, strings.Replace(state, "open", "incident", 1)),
+			Key: "incident " + ui.Name(in.ID), Chip: ui.Chip(l, state),
 			Text: ui.Said(failureWords(in)).To(ui.Address("incidents", in.ID)), When: ui.Since(in.FirstSeen, s.Now),
 			Sub: strings.Join(reconcile.NonEmpty(ui.Sentence(causeWords(s.Overview, in)),
 				ui.Capital(ui.Sentence(placeOf(in)))), " "),

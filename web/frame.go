@@ -1,6 +1,10 @@
 package web
 
 import (
+	"slices"
+
+	"github.com/a-h/templ"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 )
@@ -11,6 +15,7 @@ type Asked struct {
 	Process Process
 	Up      string // the way from the page up to the first one
 	Part    bool   // only what changes is wanted
+	Wrong   string // why the filter of a list is not one; "" when it is
 	Self    string // the address of the page itself, without what asks for a part
 
 	model *model // see modelOf
@@ -41,6 +46,28 @@ func frameOf(a *Asked, here, title string) ui.Frame {
 	return f
 }
 
+// listPage is a list, or why nobody can say what was asked for.
+func (a *Asked) listPage(p ui.Sheet) templ.Component {
+	if a.Wrong != "" {
+		p.Head = ui.Headline{Level: ui.Warn, Text: "This filter is not understood", Below: ui.Sentence(ui.Line(a.Wrong))}
+		p.Blocks = nil
+	}
+	return ui.Paper(p)
+}
+
+// templates adds the choice of a template to a filter: those that are known, and what was chosen.
+func (s *model) templates(f *ui.FilterForm, chosen string) {
+	names := []string{}
+	for _, t := range s.Templates {
+		names = append(names, t.Name)
+	}
+	if chosen != "" {
+		names = append(names, chosen)
+	}
+	slices.Sort(names)
+	f.Add("template", "Template", chosen, ui.Options("any template", slices.Compact(names)...)...)
+}
+
 // navOf are the pages that are reached from each.
 func navOf(s *model, here string) []ui.NavItem {
 	items := []ui.NavItem{
@@ -62,7 +89,7 @@ func navOf(s *model, here string) []ui.NavItem {
 func (s *model) waitingAt(href string) (int, ui.Level) {
 	switch href {
 	case "incidents":
-		return openIncidents(s.Overview), ui.Bad
+		return openIncidents(s.Overview), s.incidentsLevel()
 	case "findings":
 		return total(s.FindingsOpen), ui.Calm
 	case "stops":
@@ -79,6 +106,20 @@ func openIncidents(o *reconcile.Overview) int {
 		n += truth(o.Incidents[i].ClosedAt.IsZero())
 	}
 	return n
+}
+
+// incidentsLevel is how bad the worst of the open incidents is.
+func (s *model) incidentsLevel() ui.Level {
+	worst := ui.Calm
+	for i := range s.Incidents {
+		switch l, _ := stateOfIncident(s.Overview, &s.Incidents[i]); {
+		case l == ui.Bad:
+			return l
+		case l == ui.Warn || l == ui.Set && worst == ui.Calm:
+			worst = l
+		}
+	}
+	return worst
 }
 
 // modelOf is what the reading says, worked out once for a page and what stands around it.

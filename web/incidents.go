@@ -50,7 +50,7 @@ func (s *findings) incident(i *reconcile.Incident) incidentView {
 		Span: between(i.FirstSeen, i.LastSeen), Cost: ui.Dollars(i.Cost), Evidence: ui.EvidenceLines(i.Evidence),
 		Affected: ui.Command("sandkeeper affected %s", i.ID),
 	}
-	v.Level, v.State = stateOfIncident(i)
+	v.Level, v.State = stateOfIncident(s.Overview, i)
 	v.Holds = holdsOf(i)
 	if i.Holds() {
 		v.Release = ui.Command("sandkeeper release incident:%s", i.ID)
@@ -103,14 +103,20 @@ func causeOf(o *reconcile.Overview, i *reconcile.Incident) string {
 	return ui.Capital(causeWords(o, i))
 }
 
-func stateOfIncident(i *reconcile.Incident) (ui.Level, string) {
+// stateOfIncident is how bad an incident is, and what became of it: red as long as it hurts, amber while it holds.
+func stateOfIncident(o *reconcile.Overview, i *reconcile.Incident) (ui.Level, string) {
+	released := !i.ReleasedAt.IsZero()
 	switch {
 	case !i.ClosedAt.IsZero():
 		return ui.Calm, "closed"
-	case !i.ReleasedAt.IsZero():
-		return ui.Warn, "open, released"
+	case hurts(o, i) && released:
+		return ui.Bad, "open, released"
+	case hurts(o, i):
+		return ui.Bad, "open"
+	case released:
+		return ui.Set, "over, released"
 	}
-	return ui.Bad, "open"
+	return ui.Warn, "over, on hold"
 }
 
 // holdsOf says what the incident keeps from being done.

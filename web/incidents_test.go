@@ -44,8 +44,47 @@ func TestIncidentIsOver(t *testing.T) {
 	if got := s.findings.incident(&s.Incidents[0]).Cause; got != want {
 		t.Errorf("cause = %q, want %q", got, want)
 	}
-	if got := judge(s); got.Next != "The cause is over. 1. Release the incident, so that its sandboxes end. "+
-		"2. Retry the affected tasks:" {
+	got := judge(s)
+	if got.Next != "The cause is over. 1. Release the incident, so that its sandboxes end. 2. Retry the affected tasks:" {
+		t.Errorf("next = %q", got.Next)
+	}
+	if got.Level != ui.Warn || got.Word != "Incident over" || got.Sentence != "37 tasks failed to start: snapshot"+want[len("Snapshot"):] {
+		t.Errorf("verdict = %s %s: %q", got.Level, got.Word, got.Sentence)
+	}
+	if n, l := s.waitingAt("incidents"); n != 1 || l != ui.Warn {
+		t.Errorf("the navigation has %d incidents in %s", n, l)
+	}
+	if chip := s.incidentItems()[0].Chip; chip.Level != ui.Warn || chip.Text != "incident over, on hold" {
+		t.Errorf("what needs attention has %+v", chip)
+	}
+}
+
+// TestIncidentThatHoldsNothing: once its cause is over and it was released, it is blue, and nothing agrees before it is closed.
+func TestIncidentThatHoldsNothing(t *testing.T) {
+	s := sceneOf(webtest.With(webtest.With(webtest.Incident(), webtest.Recover), func(o *reconcile.Overview) {
+		webtest.Release(o)
+		o.Findings, o.FindingsOpen, o.Open, o.OpenTotal = nil, nil, nil, 0
+	}))
+	if got := judge(s); got.Level != ui.Set || got.Word != "Incident over" {
+		t.Errorf("verdict = %s %s: %q", got.Level, got.Word, got.Sentence)
+	}
+	if _, l := s.waitingAt("incidents"); l != ui.Set {
+		t.Errorf("the navigation has it in %s", l)
+	}
+}
+
+// TestIncidentThatCeased: where no cause is known, both times are told once no failure comes any more.
+func TestIncidentThatCeased(t *testing.T) {
+	s := sceneOf(webtest.With(webtest.Incident(), func(o *reconcile.Overview) {
+		webtest.Recover(o)
+		o.Incidents[0].Cause, o.Incidents[0].LastSeen = "", webtest.Ago(12*time.Minute)
+	}))
+	got := judge(s)
+	if want := "37 tasks failed to start within 43m. No likely cause was found. The failures were from 2026-02-01 11:05:00 UTC to " +
+		"2026-02-01 11:48:00 UTC; none came for 12m."; got.Level != ui.Warn || got.Sentence != want {
+		t.Errorf("verdict = %s %q, want %q", got.Level, got.Sentence, want)
+	}
+	if !strings.HasPrefix(got.Next, "1. Make sure that the cause is gone. 2. Release the incident") {
 		t.Errorf("next = %q", got.Next)
 	}
 }
@@ -65,6 +104,14 @@ func TestIncidentOfAnotherCause(t *testing.T) {
 	}
 }
 
+// TestIncidentSaysWhatToDo about the template that its cause names, also where it is of no template itself.
+func TestIncidentSaysWhatToDo(t *testing.T) {
+	s := sceneOf(webtest.With(webtest.Incident(), func(o *reconcile.Overview) { o.Incidents[0].Template = "" }))
+	if got := judge(s).Next; !strings.HasPrefix(got, "1. Activate it at daytona: no task that needs it can start until then. 2. ") {
+		t.Errorf("next = %q", got)
+	}
+}
+
 // TestIncidentHolds: who reads it knows whether it holds something, and how to let go.
 func TestIncidentHolds(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -75,8 +122,27 @@ func TestIncidentHolds(t *testing.T) {
 		release bool
 	}{
 		"open":     {func(*reconcile.Overview) {}, "open", ui.Bad, "It holds every further termination and requeue", true},
-		"released": {webtest.Release, "open, released", ui.Warn, "It holds nothing: released by ana (the snapshot is active again).", false},
-		"closed":   {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", ui.Calm, "It holds nothing any more.", false},
+		"released": {webtest.Release, "open, released", ui.Bad, "It holds nothing: released by ana (the snapshot is active again).", false},
+		"over":     {webtest.Recover, "over, on hold", ui.Warn, "It holds every further termination and requeue", true},
+		"over and released": {func(o *reconcile.Overview) { webtest.Recover(o); webtest.Release(o) }, "over, released", ui.Set,
+			"It holds nothing: released by ana", false},
+		"a failure came just now": {func(o *reconcile.Overview) {
+			webtest.Recover(o)
+			o.Incidents[0].LastSeen = webtest.Ago(59 * time.Second)
+		},
+			"open", ui.Bad, "It holds every", true},
+		"no failure came for long, and nothing is unusable": {func(o *reconcile.Overview) {
+			webtest.Recover(o)
+			o.Incidents[0].Cause, o.Incidents[0].LastSeen = "", webtest.Ago(10*time.Minute)
+		}, "over, on hold", ui.Warn, "It holds every", true},
+		"not for so long": {func(o *reconcile.Overview) {
+			webtest.Recover(o)
+			o.Incidents[0].Cause, o.Incidents[0].LastSeen = "", webtest.Ago(9*time.Minute)
+		}, "open", ui.Bad, "It holds every", true},
+		"no failure came for long, and its template is still unusable": {func(o *reconcile.Overview) {
+			o.Incidents[0].LastSeen = webtest.Ago(20 * time.Minute)
+		}, "open", ui.Bad, "It holds every", true},
+		"closed": {func(o *reconcile.Overview) { o.Incidents[0].ClosedAt = webtest.Noon }, "closed", ui.Calm, "It holds nothing any more.", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := incidentAt(webtest.With(webtest.Incident(), c.change), 0)

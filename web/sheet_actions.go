@@ -22,7 +22,7 @@ func ActionsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Action]) te
 		Grid: s.steps.grid(found.Rows)}}
 	p.Blocks[0].Grid.More = ui.NextPart("actions", c, found.Next)
 	p.Blocks[0].Grid.Sort = ui.SortingOf("actions", c, "step", "rule", "outcome", "", "age")
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func (s *steps) grid(all []reconcile.Action) *ui.Grid {

@@ -31,7 +31,7 @@ func FindingsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.FindingSee
 	}
 	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "finding"), Grid: &g}}
 	p.Blocks = append(p.Blocks, releaseBlock(s, c, len(found.Rows))...)
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func findingsWords(s *model, c *reconcile.Chosen) string {
@@ -114,6 +114,7 @@ func findingFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
 	f.Add("rule", "Rule", c.Rule, ui.Options("any rule", reconcile.RuleNames...)...)
 	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
 	f.Add("held_by", "Held by", c.HeldBy, holders(s.Overview, c.HeldBy)...)
+	s.templates(f, c.Template)
 	f.Add("text", "Part of an id", c.Text)
 	f.Order("findings", c)
 	return f

@@ -21,7 +21,7 @@ func IncidentsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Incident]
 	p.Head = ui.Headline{Level: ui.Well, Text: "No incident is open",
 		Below: "Many failures with one cause are one incident."}
 	if n := openIncidents(s.Overview); n > 0 {
-		p.Head.Level, p.Head.Text = ui.Bad, ui.Count(n, "incident")+" "+ui.Verb(n, "is", "are")+" open"
+		p.Head.Level, p.Head.Text = s.incidentsLevel(), ui.Count(n, "incident")+" "+ui.Verb(n, "is", "are")+" open"
 	}
 	g := ui.Grid{Heads: []string{"incident", "state", "failures", "likely cause", "began", "lasted"},
 		Empty: "No incident is on record.", More: ui.NextPart("incidents", c, found.Next),
@@ -38,7 +38,7 @@ func IncidentsPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.Incident]
 		}})
 	}
 	p.Blocks = []ui.Block{{Grid: &g}}
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func incidentFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
@@ -46,6 +46,7 @@ func incidentFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
 	f.Add("state", "State", c.State, ui.Options("open or over", reconcile.ChosenOpen, reconcile.ChosenClosed)...)
 	f.Add("rule", "Rule", c.Rule, ui.Options("any rule", reconcile.RuleNames...)...)
 	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
+	s.templates(f, c.Template)
 	f.Add("text", "Part of its id, cause or error", c.Text)
 	f.Order("incidents", c)
 	return f

@@ -36,7 +36,7 @@ func SourcesPage(a *Asked) templ.Component {
 			{Text: ui.Capital(l.Words), Sub: l.Name}, trust, ui.When(l.Lasts), {Text: ui.Capital(l.Reason)}, holds}})
 	}
 	p.Blocks = []ui.Block{{Grid: &g}, {Title: "Providers", Grid: s.providersWithActs()}, {Title: "Templates",
-		Grid: templateGrid(s.Overview)}}
+		Grid: s.templateGrid()}}
 	if g := canaryGrid(s); g != nil {
 		p.Blocks = append(p.Blocks, ui.Block{Title: "Canaries", Aside: "each must be gone within " +
 			text.Duration(s.policy.Canary.Within), Grid: g})
@@ -60,20 +60,27 @@ func (s *model) providersWithActs() *ui.Grid {
 	return &g
 }
 
-func templateGrid(o *reconcile.Overview) *ui.Grid {
-	g := &ui.Grid{Heads: []string{"template", "state", "last start from it", "looked at"},
+func (s *model) templateGrid() *ui.Grid {
+	g := &ui.Grid{Heads: []string{"template", "state", "last start from it", "expires", "looked at"},
 		Empty: "No template is configured or was seen in use."}
-	for _, t := range o.Templates {
-		l := ui.Well
-		if t.State != reconcile.TemplateActive {
+	for _, t := range s.Templates {
+		l, soon := ui.Well, s.expiresSoon(t)
+		switch {
+		case unusable(t.State):
+			l = ui.Bad
+		case t.State == reconcile.TemplateBuilding:
+			l = ui.Busy
+		case t.State != reconcile.TemplateActive || soon:
 			l = ui.Warn
 		}
-		if unusable(t.State) {
-			l = ui.Bad
+		expires := ui.Cell{Text: "–"}
+		if !t.ExpiresAt.IsZero() {
+			expires = ui.When(ui.Exactly(t.ExpiresAt))
 		}
 		g.Rows = append(g.Rows, ui.Row{Key: ui.Named("template " + t.Provider + "/" + t.Name).Text, Cells: []ui.Cell{
-			ui.Named(t.Name).Below(ui.Named(t.Provider).Text), ui.Chip(l, templateWords(t)).Below(ui.Said(t.Error).Text),
-			ui.When(ui.Exactly(t.LastStart)), ui.When(ui.Ago(t.LookedAt, o.Now))}})
+			ui.TemplateCell(t.Provider, t.Name).Below(ui.Named(t.Provider).Text),
+			ui.Chip(l, templateWords(t, soon)).Below(ui.Said(t.Error).Text),
+			ui.When(ui.Exactly(t.LastStart)), expires, ui.When(ui.Ago(t.LookedAt, s.Now))}})
 	}
 	return g
 }

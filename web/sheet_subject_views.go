@@ -74,7 +74,7 @@ func (l *life) boxBlock(b *reconcile.SandboxSeen) ui.Block {
 		ui.PairOf("sandbox", ui.SandboxCell(b.Provider, b.ID)), ui.PairOf("state", state),
 		ui.PairOf("name", ui.Cell{ID: ui.Name(b.Name)}),
 		ui.PairOf("task", ui.TaskCell(b.Task)),
-		ui.PairOf("template", ui.Named(b.Template)),
+		ui.PairOf("template", ui.TemplateCell(b.Provider, b.Template)),
 		ui.PairOf("created", clockCell(ui.Exactly(b.CreatedAt), "provider's clock")),
 		ui.PairOf("first seen", clockCell(ui.Ago(b.FirstSeen, l.Now), "sandkeeper's clock")),
 		ui.PairOf("last probe", l.lastProbe(b.Ref)), ui.PairOf("region", ui.Named(b.Region)),

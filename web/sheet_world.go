@@ -22,6 +22,7 @@ func TasksPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.TaskSeen]) te
 		ui.Options("live", string(reconcile.TaskPending), string(reconcile.TaskAssigned),
 			string(reconcile.TaskRunning), string(reconcile.TaskCompleted), string(reconcile.TaskFailed),
 			string(reconcile.TaskStopped), reconcile.ChosenAll)...)
+	s.templates(p.Filters, c.Template)
 	p.Filters.Add("text", "Part of an id, a sandbox or a status", c.Text)
 	p.Filters.Order("tasks", c)
 	g := &ui.Grid{Heads: []string{"task", "status", "sandbox", "owner", "in this state"}, Empty: "No task is like that.",
@@ -30,7 +31,7 @@ func TasksPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.TaskSeen]) te
 		g.Rows = append(g.Rows, taskRow(s.Now, &found.Rows[i]))
 	}
 	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "task"), Grid: g}}
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func taskRow(now time.Time, t *reconcile.TaskSeen) ui.Row {
@@ -63,7 +64,7 @@ func SandboxesPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.SandboxSe
 		g.Rows = append(g.Rows, s.boxRow(&found.Rows[i]))
 	}
 	p.Blocks = []ui.Block{{Title: ui.CountWords(len(found.Rows), found.Next != "", "sandbox"), Grid: g}}
-	return ui.Paper(p)
+	return a.listPage(p)
 }
 
 func boxFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
@@ -73,6 +74,7 @@ func boxFilters(s *model, c *reconcile.Chosen) *ui.FilterForm {
 	f.Add("state", "State", c.State,
 		ui.Options("there", append(asTexts(states), reconcile.ChosenGone, reconcile.ChosenAll)...)...)
 	f.Add("provider", "Provider", c.Provider, ui.Options("any provider", s.policy.ProviderNames()...)...)
+	s.templates(f, c.Template)
 	f.Add("text", "Part of an id, name, task or template", c.Text)
 	f.Order("sandboxes", c)
 	return f
@@ -92,7 +94,7 @@ func (s *model) boxRow(b *reconcile.SandboxSeen) ui.Row {
 	}
 	price := priceOf(s.policy.Providers[b.Provider], b)
 	return ui.Row{Key: ui.Name("sandbox " + b.Ref.String()), Cells: []ui.Cell{
-		ui.SandboxCell(b.Provider, b.ID), state, ui.TaskCell(b.Task), ui.Named(b.Template), {ID: ui.Name(b.Name)}, age,
-		price,
+		ui.SandboxCell(b.Provider, b.ID), state, ui.TaskCell(b.Task), ui.TemplateCell(b.Provider, b.Template),
+		{ID: ui.Name(b.Name)}, age, price,
 	}}
 }

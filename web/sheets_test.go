@@ -214,10 +214,11 @@ func TestAddresses(t *testing.T) {
 		ui.Asking("findings", "rule", "", "text", "a&"): "findings?text=a%26",
 		ui.Asking("x", "a", "1", "b", "2"):              "x?a=1&b=2",
 		ui.SubjectAddress("incident:i-1"):               "incidents/i-1",
+		ui.SubjectAddress("sandbox:sb-1"):               "search?q=sb-1",
 		ui.SubjectAddress("capacity:daytona/cpu"):       "",
 		ui.SubjectAddress("breaker:orphan"):             "rules/orphan",
 		ui.SubjectAddress("provider:daytona"):           "sandboxes?provider=daytona",
-		ui.SubjectAddress("template:daytona/light"):     "sandboxes?provider=daytona&text=light",
+		ui.SubjectAddress("template:daytona/light"):     "sandboxes?provider=daytona&template=light",
 	} {
 		if got != want {
 			t.Errorf("address %q, want %q", got, want)

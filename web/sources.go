@@ -87,6 +87,7 @@ type templateLine struct {
 	Key       string
 	Provider  string
 	Name      string
+	Href      string // what was made from it
 	Level     ui.Level
 	State     string
 	Error     string
@@ -99,31 +100,41 @@ type templateLine struct {
 // are. Expiry is of the provider's clock and a matter of days: here alone it is compared
 // with the ledger's.
 func (s *model) templateLines() (lines []templateLine, others int) {
-	ahead := s.policy.Rules["template-unusable"].Ahead
 	for _, t := range s.Templates {
-		soon := !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(s.Now) < ahead
+		soon := s.expiresSoon(t)
 		if t.State == reconcile.TemplateActive && !soon {
 			others++
 			continue
 		}
 		l := templateLine{
 			Key: ui.Name(t.Provider + "/" + t.Name), Provider: ui.Name(t.Provider), Name: ui.Name(t.Name),
-			Level: ui.Warn, State: templateWords(t), Error: ui.Line(t.Error),
+			Level: ui.Warn, State: templateWords(t, soon), Error: ui.Line(t.Error),
+			Href:      ui.TemplateCell(t.Provider, t.Name).Href,
 			LastStart: ui.Exactly(t.LastStart), Expires: ui.Exactly(t.ExpiresAt), Looked: ui.Ago(t.LookedAt, s.Now),
 		}
-		if t.State == reconcile.TemplateBuilding {
+		switch {
+		case t.State == reconcile.TemplateBuilding:
 			l.Level = ui.Busy
+		case unusable(t.State):
+			l.Level = ui.Bad // nothing can start from it
 		}
 		lines = append(lines, l)
 	}
 	return lines, others
 }
 
-func templateWords(t reconcile.TemplateSeen) string {
+// expiresSoon reports whether a template will soon be unusable unless somebody starts something from it.
+func (s *model) expiresSoon(t reconcile.TemplateSeen) bool {
+	return !t.ExpiresAt.IsZero() && t.ExpiresAt.Sub(s.Now) < s.policy.Rules["template-unusable"].Ahead
+}
+
+func templateWords(t reconcile.TemplateSeen, soon bool) string {
 	raw := ui.Name(t.Raw)
 	switch {
-	case t.State == reconcile.TemplateActive:
+	case t.State == reconcile.TemplateActive && soon:
 		return "active, expires soon"
+	case t.State == reconcile.TemplateActive:
+		return "active"
 	case t.State == reconcile.TemplateUnknown && raw == "":
 		return "could not be looked at"
 	case t.State == reconcile.TemplateUnknown:

@@ -31,8 +31,8 @@ func judge(s *model) verdict {
 	for _, look := range []func(*model) (verdict, bool){
 		noSchema, neverRan, stale, incomplete, // nothing is kept, or not all
 		demoted, failing, personal, unconfirmed, // healthy work was harmed, or an operator must act
-		frozen, tripped, waiting, standing, unmapped, // on hold
-		repairing, settling, resting, watching,
+		ceased, frozen, tripped, waiting, standing, unmapped, // on hold
+		repairing, settling, quieted, resting, watching,
 	} {
 		if v, ok := look(s); ok {
 			v = s.tempered(v)

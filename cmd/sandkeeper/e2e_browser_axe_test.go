@@ -30,6 +30,8 @@ func TestPagesAreAccessible(t *testing.T) {
 	for _, p := range pages {
 		b.scheme("light")
 		b.open(p.url)
+		b.until("what is said at the head of "+p.name+" has room beside its buttons",
+			`(document.querySelector(".head > div") ?? document.body).getBoundingClientRect().width > 500`)
 		if p.name == "confirm-release" {
 			b.until("each sandbox that is ended then is named", "document.querySelectorAll('#steps li').length == 6")
 			b.shows("how", "#steps", "terminated (assigned-stale)")

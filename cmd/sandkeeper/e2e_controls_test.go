@@ -116,6 +116,10 @@ func TestEmergencyOnAFrozenSource(t *testing.T) {
 	b := a.box(nobody, time.Second)
 	a.once(0)
 	a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Answer, Status: 500})
+	young := a.box(nobody, time.Second) // which no pass has seen
+	for _, id := range []string{young.ID, "nothing-like-it"} {
+		a.refuses("nobody can say what it is: listing:daytona is not trusted", "terminate", id, "--reason", "x", "--anyway")
+	}
 	if code, out, _ := a.run("emergency", "--reason", "x"); code != 0 || !strings.Contains(out, "nothing to end") {
 		t.Errorf("exit code %d on a frozen source\n%s", code, out)
 	}

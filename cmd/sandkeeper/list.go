@@ -37,8 +37,8 @@ type listing struct {
 
 // listFlags are the filters of the verbs that list. Each takes those that mean something to it.
 type listFlags struct {
-	output, rule, provider, state, heldBy, text string
-	limit                                       int
+	output, rule, provider, state, heldBy, template, text string
+	limit                                                 int
 }
 
 // add gives a verb the flags that every list has.
@@ -65,13 +65,17 @@ func (f *listFlags) addHeldBy(c *cobra.Command) {
 		`only what this holds: a kind like "observe", or what it is, like "rule:orphan"`)
 }
 
+func (f *listFlags) addTemplate(c *cobra.Command) {
+	c.Flags().StringVar(&f.template, "template", "", "only what was made from this template, or is about it")
+}
+
 func (f *listFlags) addText(c *cobra.Command, help string) {
 	c.Flags().StringVar(&f.text, "text", "", help)
 }
 
 // chosen is what the flags choose.
 func (f *listFlags) chosen() reconcile.Chosen {
-	return reconcile.Chosen{Rule: f.rule, Provider: f.provider, Text: f.text, Most: partRows}
+	return reconcile.Chosen{Rule: f.rule, Provider: f.provider, Template: f.template, Text: f.text, Most: partRows}
 }
 
 // full reports whether a list has as many rows as it may.

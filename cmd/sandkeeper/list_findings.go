@@ -35,6 +35,7 @@ past their threshold yet. --state resolved lists those that are over.`,
 	f.addState(c, "open, due, held, watched or resolved (default open)", reconcile.ChosenOpen, reconcile.ChosenDue,
 		reconcile.ChosenHeld, reconcile.ChosenWatched, reconcile.ChosenResolved)
 	f.addHeldBy(c)
+	f.addTemplate(c)
 	f.addText(c, "only with this part of a subject, or of the id of its task or sandbox")
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web"
 )
 
 // allIncidents is how many incidents are read: the ledger keeps few.
@@ -45,6 +46,10 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 	if err != nil {
 		return nil, err
 	}
+	now, err := a.Ledger.Overview(ctx, 1) // of the templates that they blame
+	if err != nil {
+		return nil, err
+	}
 	l := &listing{name: "incidents", narrow: 6, none: "no such incident",
 		head: []string{"id", "state", "rule", "failures", "last", "cause", "provider", "template", "first", "closed", "cost"}}
 	var chosen []reconcile.Incident
@@ -54,8 +59,12 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 		}
 	}
 	chosen, l.more = cutList(f, chosen)
-	l.items = result.IncidentsOf(chosen)
-	for _, r := range result.IncidentsOf(chosen) {
+	items := result.IncidentsOf(chosen)
+	for i := range items {
+		items[i].Cause = web.CauseSaid(&now, &chosen[i])
+	}
+	l.items = items
+	for _, r := range items {
 		l.rows = append(l.rows, []string{r.ID, r.State, r.Rule, strconv.Itoa(r.Count), text.Time(r.LastSeen),
 			reconcile.FirstOf(r.Cause, r.Error, "no likely cause found"), r.Provider, r.Template, text.Time(r.FirstSeen),
 			console.Stamp(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})

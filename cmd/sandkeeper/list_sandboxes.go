@@ -34,6 +34,7 @@ provider. --state gone lists those that are gone and still on record.`,
 		string(reconcile.SandboxCreating), string(reconcile.SandboxRunning), string(reconcile.SandboxSuspended),
 		string(reconcile.SandboxStopped), string(reconcile.SandboxFailed), string(reconcile.SandboxDeleting),
 		string(reconcile.SandboxEnded), stateGone)
+	f.addTemplate(c)
 	f.addText(c, "only with this part of an id, of a name or of a task's id")
 	return c
 }
@@ -79,7 +80,8 @@ func listSandboxes(ctx context.Context, a *app.App, f *listFlags) (*listing, err
 
 // inventory reads part after part of what the flags choose, until the list is full.
 func (f *listFlags) inventory(ctx context.Context, a *app.App) (items []seenReport, more bool, err error) {
-	part := reconcile.Chosen{State: f.state, Provider: f.provider, Text: f.text, Most: partRows}
+	part := f.chosen()
+	part.State = f.state
 	items = []seenReport{}
 	for {
 		found, next, err := a.Ledger.Sandboxes(ctx, part)

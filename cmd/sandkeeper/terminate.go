@@ -118,7 +118,7 @@ func terminate(ctx context.Context, a *app.App, o *app.Options, id string, d *de
 	}
 	decision := r.Decision(id, history)
 	if decision == nil {
-		return "", unknownID(ctx, a, id)
+		return "", unknownID(ctx, a, id, r.Frozen())
 	}
 	preview := r.Ending(decision, id, d.AskOptions)
 	if len(preview.End) == 0 {
@@ -168,8 +168,9 @@ func nothingOf(id string, p *run.Preview) error {
 	return errors.Join(errs...)
 }
 
-// unknownID says what an id is that no subject of ours has: somebody else's sandbox, or nothing.
-func unknownID(ctx context.Context, a *app.App, id string) error {
+// unknownID says what an id is that no subject of ours has: somebody else's sandbox, or nothing, or that nobody can say
+// because a source could not be read.
+func unknownID(ctx context.Context, a *app.App, id string, frozen []reconcile.SourceSeen) error {
 	ref, isRef := reconcile.ParseRef(id)
 	for _, name := range slices.Sorted(maps.Keys(a.Providers)) {
 		wanted := id
@@ -185,7 +186,15 @@ func unknownID(ctx context.Context, a *app.App, id string) error {
 			return fmt.Errorf("terminate %s: neither a task nor a sandbox that a pass knows; %s says: %w", id, name, err)
 		}
 	}
-	return fmt.Errorf("terminate %s: no task and no sandbox of ours has this id", id)
+	if len(frozen) == 0 {
+		return fmt.Errorf("terminate %s: no task and no sandbox of ours has this id", id)
+	}
+	var why []string
+	for _, s := range frozen {
+		why = append(why, s.Name+" is not trusted: "+s.Reason)
+	}
+	return fmt.Errorf("terminate %s: nobody can say what it is: %s; find the cause with sandkeeper check, and ask again "+
+		"once it can be read, or end it at its provider", id, strings.Join(why, "; "))
 }
 
 // begun tells the daemon of what was asked for, and the person what happens next.

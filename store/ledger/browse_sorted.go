@@ -19,7 +19,7 @@ const (
 // closed last, unless another order is asked for.
 func (g *Reader) BrowseIncidents(ctx context.Context, c reconcile.Chosen,
 ) ([]reconcile.Incident, reconcile.Cursor, error) {
-	args := chosenArgs(&c, pgx.StrictNamedArgs{"state": c.State})
+	args := chosenArgs(&c, pgx.StrictNamedArgs{"state": c.State, "template": c.Template})
 	rows, next, err := sorted(ctx, g, "browse_incidents", &c, args, scanIncident)
 	seals := g.seals.Load()
 	return column(rows, func(r incidentRow) reconcile.Incident { return seals.Incident(r.Incident, r.seal) }), next, err

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,8 @@ func TestBrowseFindings(t *testing.T) {
 		"held by one thing":  {reconcile.Chosen{HeldBy: "budget: per_pass 20"}, "sb-2 sb-6 sb-10"},
 		"watched":            {reconcile.Chosen{State: reconcile.ChosenWatched}, "sb-4 sb-8 sb-12"},
 		"of a rule":          {reconcile.Chosen{Rule: "errored"}, "sb-1 sb-5 sb-3 sb-7 sb-11 sb-9"},
+		"of a template":      {reconcile.Chosen{Template: "dev"}, "53ca4d43"},
+		"of no template":     {reconcile.Chosen{Template: "de"}, ""},
 		"of an incident":     {reconcile.Chosen{Incident: "i-1"}, "sb-3"},
 		"resolved":           {reconcile.Chosen{State: reconcile.ChosenResolved}, "sb-13 sb-14 sb-15 sb-16 sb-17 sb-18 sb-19 sb-20"},
 		"a part of an id":    {reconcile.Chosen{Text: "sb-1", State: reconcile.ChosenResolved, Rule: "orphan"}, "sb-14 sb-16 sb-18"},
@@ -115,6 +118,44 @@ func TestBrowseFindings(t *testing.T) {
 	}
 	if _, _, err := g.Findings(t.Context(), reconcile.Chosen{After: reconcile.Cursor{At: atNoon(), Key: "x"}, Most: 1}); err == nil {
 		t.Error("a cursor without a number is taken")
+	}
+}
+
+// TestBrowseByTemplate: sandboxes that were made from it, their tasks, and the incidents that are about it.
+func TestBrowseByTemplate(t *testing.T) {
+	g := browsed(t)
+	for template, want := range map[string]string{
+		"dev":  "53ca4d43 | 53ca4d43 | 53ca4d43 99999999 | e3598f27-a234 e3598f27-b000 | e3598f27-a234 | i-1",
+		"none": " |  |  |  |  | ",
+	} {
+		box := func(c reconcile.Chosen) string {
+			c.Template, c.Most = template, 9
+			found, _, err := g.Sandboxes(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(column(found, func(b reconcile.SandboxSeen) string { return b.ID }), " ")
+		}
+		task := func(c reconcile.Chosen) string {
+			c.Template, c.Most = template, 9
+			found, _, err := g.Tasks(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(column(found, func(b reconcile.TaskSeen) string { return b.ID }), " ")
+		}
+		found, _, err := g.BrowseIncidents(t.Context(), reconcile.Chosen{Template: template, Most: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join([]string{
+			box(reconcile.Chosen{}), box(reconcile.Chosen{Sort: "state"}), box(reconcile.Chosen{State: reconcile.ChosenAll}),
+			task(reconcile.Chosen{State: reconcile.ChosenAll}), task(reconcile.Chosen{Sort: "status"}),
+			strings.Join(column(found, func(i reconcile.Incident) string { return i.ID }), " "),
+		}, " | ")
+		if got != want {
+			t.Errorf("of %s: %s, want %s", template, got, want)
+		}
 	}
 }
 
@@ -261,8 +302,8 @@ func TestBrowsingCostsNoHistory(t *testing.T) {
 		}
 		return args
 	}
-	findings := pgx.StrictNamedArgs{"state": "", "held_by": "", "incident": ""}
-	resolved := chosen(pgx.StrictNamedArgs{"held_by": "", "incident": ""})
+	findings := pgx.StrictNamedArgs{"state": "", "template": "", "held_by": "", "incident": ""}
+	resolved := chosen(pgx.StrictNamedArgs{"template": "", "held_by": "", "incident": ""})
 	actions := chosen(pgx.StrictNamedArgs{"step": "", "outcome": "", "author": "", "key": "9"})
 	tr := reconcile.Trends{From: now.Add(-24 * time.Minute), Slot: 15 * time.Second, Slots: make([]reconcile.TrendSlot, 96)}
 	noScans(t, g, append(trendReadings(&tr, tr.From, now, &[]slotMoves{}),

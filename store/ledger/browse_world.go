@@ -14,11 +14,12 @@ import (
 func (g *Reader) Tasks(ctx context.Context, c reconcile.Chosen) ([]reconcile.TaskSeen, reconcile.Cursor, error) {
 	if by, down := c.Order(); by != "" && (by != "id" || down) {
 		return sorted(ctx, g, "browse_tasks_sorted", &c, pgx.StrictNamedArgs{
-			"state": clean(c.State), "text": clean(c.Text),
+			"state": clean(c.State), "text": clean(c.Text), "template": clean(c.Template),
 		}, scanTask)
 	}
 	rows, err := all(ctx, g.pool, "browse_tasks", pgx.StrictNamedArgs{
-		"state": clean(c.State), "text": clean(c.Text), "key": clean(c.After.Key), "most": c.Most + 1,
+		"state": clean(c.State), "text": clean(c.Text), "template": clean(c.Template),
+		"key": clean(c.After.Key), "most": c.Most + 1,
 	}, scanTaskRow)
 	if err != nil {
 		return nil, reconcile.Cursor{}, fmt.Errorf("read tasks: %w", err)
@@ -33,6 +34,7 @@ func (g *Reader) Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile
 	if by, down := c.Order(); by != "" && (by != "id" || down) {
 		return sorted(ctx, g, "browse_sandboxes_sorted", &c, pgx.StrictNamedArgs{
 			"state": clean(c.State), "provider": clean(c.Provider), "text": clean(c.Text),
+			"template": clean(c.Template),
 		}, scanSandbox)
 	}
 	query := "browse_sandboxes"
@@ -42,6 +44,7 @@ func (g *Reader) Sandboxes(ctx context.Context, c reconcile.Chosen) ([]reconcile
 	after, _ := reconcile.ParseRef(c.After.Key)
 	rows, err := all(ctx, g.pool, query, pgx.StrictNamedArgs{
 		"state": clean(c.State), "provider": clean(c.Provider), "text": clean(c.Text),
+		"template":       clean(c.Template),
 		"after_provider": clean(after.Provider), "after_id": clean(after.ID), "most": c.Most + 1,
 	}, scanBoxRow)
 	if err != nil {

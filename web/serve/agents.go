@@ -94,7 +94,7 @@ func (s *agents) readingServer(r *http.Request, schemas *mcp.SchemaCache) *mcp.S
 		})
 	reading(s, server, "incidents", "Many findings with one cause, the open incidents first.",
 		func(ctx context.Context, _ nothing) (api.List[api.Incident], error) {
-			return chose(s.documents, Records.BrowseIncidents, api.IncidentOf, nil)(ctx, r)
+			return s.documents.incidents(ctx, r)
 		})
 	reading(s, server, "explain", "All that is known of one task or one sandbox: findings, actions and its timeline.",
 		func(ctx context.Context, in subjectAsked) (api.History, error) { return s.explained(ctx, in) })

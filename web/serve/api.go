@@ -88,6 +88,8 @@ func checkQuery(r *http.Request) error {
 	known := operations[methodOf(r)+" "+r.Pattern].query
 	for name, values := range r.URL.Query() {
 		switch {
+		case !slices.Contains(known, name) && len(known) == 0:
+			return wrong("the query %q is not known here; this path takes none", text.Clip(name, 60))
 		case !slices.Contains(known, name):
 			return wrong("the query %q is not known here; %s", text.Clip(name, 60), text.Unknown(name, known))
 		case len(values) > 1:
@@ -114,10 +116,17 @@ func chosen(r *http.Request) (reconcile.Chosen, error) {
 	c := reconcile.Chosen{
 		State: q.Get("state"), Rule: q.Get("rule"), Provider: q.Get("provider"), HeldBy: q.Get("held_by"),
 		Step: reconcile.Step(q.Get("step")), Outcome: reconcile.Outcome(q.Get("outcome")), Author: q.Get("author"),
-		Incident: q.Get("incident"), Text: q.Get("text"), Most: usualPart,
+		Incident: q.Get("incident"), Text: q.Get("text"), Template: q.Get("template"), Most: usualPart,
 		Sort: q.Get("sort"),
 	}
-	if list := path.Base(r.URL.Path); !c.Sortable(list) {
+	list := path.Base(r.URL.Path)
+	if list == "list" {
+		list = "sandboxes" // of the runbook
+	}
+	if err := wrongFilter(c.Misspelt(list)); err != nil {
+		return c, err
+	}
+	if !c.Sortable(list) {
 		return c, wrong("sort=%s is not known here; %s", text.Clip(c.Sort, 60), sortWords(list, c.State))
 	}
 	if limit := q.Get("limit"); limit != "" {
@@ -137,6 +146,14 @@ func chosen(r *http.Request) (reconcile.Chosen, error) {
 	var err error
 	c.After, err = parseCursor(q.Get("cursor"))
 	return c, err
+}
+
+// wrongFilter is the error of a filter that is wrong for this reason; nil for "".
+func wrongFilter(why string) error {
+	if why == "" {
+		return nil
+	}
+	return wrong("%s", why)
 }
 
 func sortWords(list, state string) string {

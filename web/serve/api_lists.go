@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web"
 	"github.com/sandkeeper/sandkeeper/web/api"
 	"github.com/sandkeeper/sandkeeper/web/fresh"
 )
@@ -39,6 +40,10 @@ func chose[From, To any](s *documents,
 			return api.List[To]{}, err
 		}
 		rows, next, err := read(s.Records, ctx, c)
+		if err == nil && len(rows) == 0 {
+			policy := s.Policy()
+			err = wrongFilter(c.Unheard(policy.ProviderNames(), s.reader.read(ctx).Overview.Templates))
+		}
 		if err != nil {
 			return api.List[To]{}, err
 		}
@@ -55,7 +60,27 @@ func (s *documents) action(ctx context.Context, r *http.Request) (api.Action, er
 
 func (s *documents) incident(ctx context.Context, r *http.Request) (api.Incident, error) {
 	i, err := s.Records.Incident(ctx, r.PathValue("id"))
-	return api.IncidentOf(&i), err
+	out := []api.Incident{api.IncidentOf(&i)}
+	s.tense(ctx, out)
+	return out[0], err
+}
+
+func (s *documents) incidents(ctx context.Context, r *http.Request) (api.List[api.Incident], error) {
+	out, err := chose(s, Records.BrowseIncidents, api.IncidentOf, nil)(ctx, r)
+	s.tense(ctx, out.Items)
+	return out, err
+}
+
+// tense says the cause of each in the past where it is over by now.
+func (s *documents) tense(ctx context.Context, all []api.Incident) {
+	if len(all) == 0 {
+		return
+	}
+	now := s.reader.read(ctx)
+	for i := range all {
+		all[i].Cause = web.CauseSaid(&now.Overview, &reconcile.Incident{Provider: all[i].Provider, Cause: all[i].Cause,
+			ClosedAt: all[i].ClosedAt})
+	}
 }
 
 func (s *documents) task(ctx context.Context, r *http.Request) (api.History, error) {

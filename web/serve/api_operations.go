@@ -44,6 +44,7 @@ var parameters = map[string]parameter{
 	"incident": {says: "The id of an incident."},
 	"pass":     {says: "The number of a pass: the actions that were begun on its budget.", number: true},
 	"text":     {says: "A part of an id or a name."},
+	"template": {says: "A template: what sandboxes were made from it, or is about it."},
 	"sort": {says: "The column that the list is put in order by, with a minus before it for the other way: " +
 		sortable()},
 	"reason": {says: "Why; recorded."},
@@ -55,7 +56,7 @@ var parameters = map[string]parameter{
 
 var (
 	parts = []string{"cursor", "limit"}
-	boxes = []string{"cursor", "limit", "state", "text", "provider"}
+	boxes = []string{"cursor", "limit", "state", "template", "text", "provider"}
 )
 
 // sortable says which list has which columns.
@@ -71,18 +72,18 @@ func sortable() string {
 var operations = map[string]operation{
 	"GET /api/v1/status": {says: "How things are, in numbers", answers: api.Status{}},
 	"GET /api/v1/findings": {says: "Findings, newest first", answers: api.List[api.Finding]{},
-		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "held_by", "incident", "text"}},
+		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "held_by", "incident", "template", "text"}},
 	"GET /api/v1/incidents": {says: "Incidents, the open ones first", answers: api.List[api.Incident]{},
-		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "text"}},
+		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "template", "text"}},
 	"GET /api/v1/incidents/{id}": {says: "One incident", answers: api.Incident{}},
 	"GET /api/v1/actions": {says: "Actions, newest first", answers: api.List[api.Action]{},
 		query: []string{"cursor", "limit", "sort", "state", "rule", "provider", "step", "outcome", "author", "pass", "text"}},
 	"GET /api/v1/actions/{id}": {says: "One action", answers: api.Action{}},
 	"GET /api/v1/tasks": {says: "Tasks, by id", answers: api.List[api.Task]{},
-		query: []string{"cursor", "limit", "sort", "state", "text"}},
+		query: []string{"cursor", "limit", "sort", "state", "template", "text"}},
 	"GET /api/v1/tasks/{id}": {says: "All that is known of a task", answers: api.History{}},
 	"GET /api/v1/sandboxes": {says: "Sandboxes, by provider and id", answers: api.List[api.Sandbox]{},
-		query: []string{"cursor", "limit", "sort", "state", "text", "provider"}},
+		query: []string{"cursor", "limit", "sort", "state", "template", "text", "provider"}},
 	"GET /api/v1/sandboxes/{provider}/{id}": {says: "All that is known of a sandbox",
 		answers: api.History{}},
 	"GET /api/v1/passes":     {says: "Passes, newest first", answers: api.List[api.Pass]{}, query: parts},

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"html"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -243,12 +244,13 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 func TestCollectionsAreAskedFor(t *testing.T) {
 	var asked []reconcile.Chosen
 	h := programs(web.Reading{Overview: webtest.Healthy()}, recorded{asked: &asked, next: reconcile.Cursor{At: noon, Key: "7"}})
-	w := ask(h, "GET", "/api/v1/findings?state=held&rule=orphan&provider=daytona&held_by=observe&incident=i-1&text=sb&limit=7")
+	w := ask(h, "GET", "/api/v1/findings?state=held&rule=orphan&provider=daytona&held_by=observe&incident=i-1&template=dev&text=sb&limit=7")
 	var first struct{ Next string }
 	if err := json.Unmarshal(w.Body.Bytes(), &first); err != nil || first.Next == "" {
 		t.Fatalf("%d, %v: %s", w.Code, err, w.Body)
 	}
-	want := reconcile.Chosen{State: "held", Rule: "orphan", Provider: "daytona", HeldBy: "observe", Incident: "i-1", Text: "sb", Most: 7}
+	want := reconcile.Chosen{State: "held", Rule: "orphan", Provider: "daytona", HeldBy: "observe", Incident: "i-1", Template: "dev",
+		Text: "sb", Most: 7}
 	if len(asked) != 1 || asked[0] != want {
 		t.Errorf("the ledger was asked for %+v, want %+v", asked, want)
 	}
@@ -271,6 +273,95 @@ func TestCollectionsAreAskedFor(t *testing.T) {
 		if w := ask(h, "GET", path); w.Code != want {
 			t.Errorf("GET %s = %d, want %d: %s", path, w.Code, want, w.Body)
 		}
+	}
+}
+
+// silent are records without a row.
+type silent struct{ recorded }
+
+func (s silent) Findings(_ context.Context, c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error) {
+	return nil, reconcile.Cursor{}, s.note(c)
+}
+
+func (s silent) Sandboxes(_ context.Context, c reconcile.Chosen) ([]reconcile.SandboxSeen, reconcile.Cursor, error) {
+	return nil, reconcile.Cursor{}, s.note(c)
+}
+
+// TestMisspeltFiltersAreSaid: what chooses nothing because nobody knows the word looks like no answer, on the pages as well.
+func TestMisspeltFiltersAreSaid(t *testing.T) {
+	o := options()
+	o.Policy = func() reconcile.Policy {
+		return reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"daytona": {}, "e2b": {}}}
+	}
+	o.Ledger, o.Records = fixedOf(web.Reading{Overview: webtest.Healthy()}), silent{}
+	h := New(o)
+	for path, want := range map[string]string{
+		"findings?rule=orphn":                 `rule=orphn is not known; did you mean "orphan"?`,
+		"findings?state=opne":                 `state=opne is not known; did you mean "open"?`,
+		"findings?provider=datona":            `provider=datona is not known; did you mean "daytona"?`,
+		"findings?provider=azure":             "provider=azure is not known; known are daytona, e2b",
+		"findings?held_by=obsrve":             `held_by=obsrve is not known; did you mean "observe"?`,
+		"findings?rul=orphan":                 `"rul"`,
+		"sandboxes?state=runnng":              `state=runnng is not known; did you mean "running"?`,
+		"tasks?state=runnng":                  `state=runnng is not known; did you mean "running"?`,
+		"incidents?state=opened":              `state=opened is not known; did you mean "open"?`,
+		"actions?step=terminat":               `step=terminat is not known; did you mean "terminate"?`,
+		"actions?outcome=confirmet":           `outcome=confirmet is not known; did you mean "confirmed"?`,
+		"findings?template=ai-agent-dev-lite": `template=ai-agent-dev-lite is not known; did you mean "ai-agent-dev-light"?`,
+		"findings?rule=orphan":                "",
+		"findings?provider=e2b":               "",
+		"findings?held_by=observe":            "",
+		"sandboxes?state=ended":               "",
+		"tasks?state=parked":                  "",
+		"incidents?state=closed":              "",
+		"actions?state=closed":                "",
+		"sandboxes?text=x&state=gone":         "",
+	} {
+		for _, root := range []string{"/", "/api/v1/"} {
+			w := ask(h, "GET", root+path)
+			said := html.UnescapeString(strings.ReplaceAll(w.Body.String(), `\"`, `"`))
+			switch {
+			case want == "" && w.Code != http.StatusOK:
+				t.Errorf("GET %s%s = %d: %s", root, path, w.Code, said)
+			case want != "" && (w.Code != http.StatusBadRequest || !strings.Contains(strings.ToLower(said), strings.ToLower(want))):
+				t.Errorf("GET %s%s = %d, want 400 and %s in %s", root, path, w.Code, want, said)
+			case want != "" && root == "/" && !strings.Contains(said, `aria-label="Filter"`):
+				t.Errorf("GET %s%s has no filter to put it right", root, path)
+			case want != "" && root != "/" && w.Header().Get("Content-Type") != "application/problem+json":
+				t.Errorf("GET %s%s is %s", root, path, w.Header().Get("Content-Type"))
+			}
+		}
+	}
+}
+
+// blaming are records whose incident blames a template.
+type blaming struct{ recorded }
+
+func (b blaming) BrowseIncidents(context.Context, reconcile.Chosen) ([]reconcile.Incident, reconcile.Cursor, error) {
+	return webtest.Incident().Incidents[:1], reconcile.Cursor{}, nil
+}
+
+func (b blaming) Incident(context.Context, string) (reconcile.Incident, error) {
+	return webtest.Incident().Incidents[0], nil
+}
+
+// TestCauseThatIsOver is said in the past tense to programs too, though the incident is open.
+func TestCauseThatIsOver(t *testing.T) {
+	over := webtest.With(webtest.Incident(), webtest.Recover)
+	for said, o := range map[string]reconcile.Overview{"is inactive": webtest.Incident(), "was inactive": over} {
+		for _, path := range []string{"/api/v1/incidents", "/api/v1/incidents/i-3k9f2"} {
+			if w := ask(programs(web.Reading{Overview: o}, blaming{}), "GET", path); !strings.Contains(w.Body.String(), said) {
+				t.Errorf("GET %s does not say that it %s: %s", path, said, w.Body)
+			}
+		}
+	}
+}
+
+// TestWhatIsGoneIsNotMisspelt: rows of a provider that the config has no more are shown.
+func TestWhatIsGoneIsNotMisspelt(t *testing.T) {
+	h := programs(web.Reading{Overview: webtest.Healthy()}, recorded{})
+	if w := ask(h, "GET", "/api/v1/findings?provider=gone&rule=old"); w.Code != http.StatusOK {
+		t.Errorf("%d: %s", w.Code, w.Body)
 	}
 }
 

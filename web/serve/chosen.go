@@ -1,10 +1,14 @@
 package serve
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // chosenBy is what the query of a request chooses of a list. An order that it does not have is its usual one, so that
@@ -16,7 +20,8 @@ func chosenBy(r *http.Request, list string) reconcile.Chosen {
 		State: get("state"), Rule: get("rule"), Provider: get("provider"), HeldBy: get("held_by"),
 		Step:    reconcile.Step(get("step")),
 		Outcome: reconcile.Outcome(get("outcome")), Author: get("author"), Incident: get("incident"), Text: get("text"),
-		Sort: get("sort"), After: after(r), Most: mostOnPage,
+		Template: get("template"),
+		Sort:     get("sort"), After: after(r), Most: mostOnPage,
 	}
 	if list == "findings" {
 		c.After = numberedAfter(r)
@@ -25,6 +30,22 @@ func chosenBy(r *http.Request, list string) reconcile.Chosen {
 		c.Sort = ""
 	}
 	return c
+}
+
+// unknownQuery says which key of a list's query is none of its filters; "" when all are.
+func unknownQuery(r *http.Request, list string) string {
+	known := []string{"after", "part"} // of the page alone; it shows no cursor, and its parts are as long as it likes
+	for _, name := range operations["GET /api/v1/"+list].query {
+		if name != "cursor" && name != "limit" && name != "pass" {
+			known = append(known, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.URL.Query())) {
+		if !slices.Contains(known, name) {
+			return fmt.Sprintf("There is no filter %q here; %s", text.Clip(bounded(name), 60), text.Unknown(name, known))
+		}
+	}
+	return ""
 }
 
 // bounded is a text that somebody asks with, no longer than anything that the ledger has.

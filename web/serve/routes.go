@@ -87,7 +87,7 @@ func (s *documents) routes() []route {
 		reads("/api/v1/openapi.json", openAPI),
 		reads("/api/v1/status", document(s, s.status)),
 		reads("/api/v1/findings", document(s, chose(s, Records.Findings, api.FindingOf, numbered))),
-		reads("/api/v1/incidents", document(s, chose(s, Records.BrowseIncidents, api.IncidentOf, nil))),
+		reads("/api/v1/incidents", document(s, s.incidents)),
 		reads("/api/v1/incidents/{id}", document(s, s.incident)),
 		reads("/api/v1/actions", document(s, chose(s, Records.Actions, api.ActionOf, nil))),
 		reads("/api/v1/actions/{id}", document(s, s.action)),

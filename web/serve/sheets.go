@@ -70,6 +70,8 @@ func (s *pages) show(w http.ResponseWriter, r *http.Request, what string, made m
 	case err != nil:
 		s.Log.WarnContext(r.Context(), "page without the ledger", "page", r.URL.Path, "err", err)
 		s.html(w, seen, answer{http.StatusServiceUnavailable, web.DownPage(a, err)})
+	case a.Wrong != "":
+		s.html(w, seen, answer{http.StatusBadRequest, page})
 	default:
 		s.html(w, seen, answer{http.StatusOK, page})
 	}
@@ -97,14 +99,20 @@ func (s *pages) sandbox(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// list answers with a part of what somebody chose.
+// list answers with a part of what somebody chose. What is misspelt is said, with the filter to put it right.
 func list[T any](s *pages, w http.ResponseWriter, r *http.Request,
 	read func(Pages, context.Context, reconcile.Chosen) ([]T, reconcile.Cursor, error),
 	page func(*web.Asked, *reconcile.Chosen, web.Part[T]) templ.Component) {
 	what := strings.Trim(r.URL.Path, "/")
 	s.show(w, r, "these "+what, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		c := chosenBy(r, what)
+		if a.Wrong = reconcile.FirstOf(unknownQuery(r, what), c.Misspelt(what)); a.Wrong != "" {
+			return page(a, &c, web.Part[T]{}), nil
+		}
 		found, next, err := read(s.Ledger, ctx, c)
+		if len(found) == 0 {
+			a.Wrong = c.Unheard(a.Process.Policy.ProviderNames(), a.Reading.Overview.Templates)
+		}
 		return page(a, &c, web.Part[T]{Rows: found, Next: cursor(next)}), err
 	})
 }

@@ -72,6 +72,9 @@ func SubjectAddress(subject string) string {
 	case reconcile.SubjectTask:
 		return TaskAddress(of.ID)
 	case reconcile.SubjectSandbox:
+		if of.Provider == "" {
+			return Asking("search", "q", of.ID) // an operator named none
+		}
 		return SandboxAddress(of.Provider, of.ID)
 	case reconcile.SubjectIncident:
 		return Address("incidents", of.ID)
@@ -82,7 +85,7 @@ func SubjectAddress(subject string) string {
 	case reconcile.SubjectProvider:
 		return Asking("sandboxes", "provider", of.ID)
 	case reconcile.SubjectTemplate:
-		return Asking("sandboxes", "provider", of.Provider, "text", of.ID) // those that were made from it
+		return Asking("sandboxes", "provider", of.Provider, "template", of.ID) // those that were made from it
 	case reconcile.SubjectSource:
 		return "sources"
 	}

@@ -144,6 +144,14 @@ func SandboxCell(provider, id string) Cell {
 	return Cell{ID: Name(provider + "/" + id), Href: SandboxAddress(provider, id)}
 }
 
+// TemplateCell is a template with what was made from it; nothing without a name.
+func TemplateCell(provider, name string) Cell {
+	if name == "" {
+		return Cell{}
+	}
+	return Named(name).To(Asking("sandboxes", "provider", provider, "template", name))
+}
+
 // IncidentCell is an incident with its page.
 func IncidentCell(id string) Cell {
 	return Cell{ID: Name(id), Href: Address("incidents", id)}

@@ -92,8 +92,8 @@ func NextPart(page string, c *reconcile.Chosen, next string) *Link {
 // listAddress is a list with its choice and its order, from a part on.
 func listAddress(page string, c *reconcile.Chosen, after string) string {
 	return Asking(page, "state", c.State, "rule", c.Rule, "provider", c.Provider, "held_by", c.HeldBy,
-		"step", string(c.Step), "outcome", string(c.Outcome), "author", c.Author, "incident", c.Incident, "text", c.Text,
-		"sort", c.Sort, "after", after)
+		"step", string(c.Step), "outcome", string(c.Outcome), "author", c.Author, "incident", c.Incident,
+		"template", c.Template, "text", c.Text, "sort", c.Sort, "after", after)
 }
 
 // CountWords are a number of a list that may go on.

@@ -4,6 +4,9 @@ SELECT rule, subject, provider, sandbox, task, reason, evidence, first_seen, las
 FROM sandkeeper.findings
 WHERE resolved_at IS NULL AND (@at::timestamptz IS NULL OR opened_at <= @at AND (opened_at, number) < (@at, @key::bigint))
   AND (@rule::text = '' OR rule = @rule) AND (@provider::text = '' OR provider = @provider)
+  AND (@template::text = '' OR subject = 'template:' || provider || '/' || @template
+       OR EXISTS (SELECT FROM sandkeeper.sandboxes b WHERE b.provider = findings.provider AND b.id = findings.sandbox
+               AND b.template = @template))
   AND (@incident::text = '' OR incident = @incident) AND (@held_by::text = '' OR @held_by = ANY (held_by))
   AND CASE @state::text WHEN 'due' THEN due AND held_by = '{}' WHEN 'held' THEN due AND held_by <> '{}'
       WHEN 'watched' THEN NOT due ELSE true END

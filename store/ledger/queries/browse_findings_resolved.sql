@@ -5,6 +5,9 @@ FROM sandkeeper.findings
 WHERE resolved_at IS NOT NULL
   AND (@at::timestamptz IS NULL OR resolved_at <= @at AND (resolved_at, number) < (@at, @key::bigint))
   AND (@rule::text = '' OR rule = @rule) AND (@provider::text = '' OR provider = @provider)
+  AND (@template::text = '' OR subject = 'template:' || provider || '/' || @template
+       OR EXISTS (SELECT FROM sandkeeper.sandboxes b WHERE b.provider = findings.provider AND b.id = findings.sandbox
+               AND b.template = @template))
   AND (@incident::text = '' OR incident = @incident) AND (@held_by::text = '' OR @held_by = ANY (held_by))
   AND (@text::text = '' OR strpos(subject, @text) > 0 OR strpos(task, @text) > 0 OR strpos(sandbox, @text) > 0)
 ORDER BY resolved_at DESC, number DESC

@@ -9,6 +9,7 @@ WITH chosen AS (
     FROM sandkeeper.incidents
     WHERE CASE @state::text WHEN 'open' THEN closed_at IS NULL WHEN 'closed' THEN closed_at IS NOT NULL ELSE true END
       AND (@rule::text = '' OR rule = @rule) AND (@provider::text = '' OR provider = @provider)
+      AND (@template::text = '' OR template = @template OR strpos(cause, '"' || @template || '"') > 0)
       AND (@text::text = '' OR strpos(id, @text) > 0 OR strpos(template, @text) > 0 OR strpos(error, @text) > 0
            OR strpos(cause, @text) > 0)
 )

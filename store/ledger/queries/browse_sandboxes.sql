@@ -5,7 +5,8 @@ SELECT s.provider, s.id, s.name, s.task, s.template, s.state, s.raw, s.created_a
        s.probe_worker, s.probe_worker_at, s.probe_run_ended, s.region, s.cpu, s.gpu, s.memory_gib
 FROM sandkeeper.sandboxes s
 WHERE s.gone_at IS NULL AND (s.provider, s.id) > (@after_provider::text, @after_id::text)
-  AND (@provider::text = '' OR s.provider = @provider) AND (@state::text IN ('', 'live') OR s.state = @state)
+  AND (@provider::text = '' OR s.provider = @provider)
+  AND (@template::text = '' OR s.template = @template) AND (@state::text IN ('', 'live') OR s.state = @state)
   AND (@text::text = '' OR strpos(s.id, @text) > 0 OR strpos(s.name, @text) > 0 OR strpos(s.task, @text) > 0
        OR strpos(s.template, @text) > 0)
 ORDER BY s.provider, s.id

@@ -6,6 +6,7 @@ SELECT s.provider, s.id, s.name, s.task, s.template, s.state, s.raw, s.created_a
 FROM sandkeeper.sandboxes s
 WHERE (s.provider, s.id) > (@after_provider::text, @after_id::text) AND (@state::text = 'all' OR s.gone_at IS NOT NULL)
   AND (@provider::text = '' OR s.provider = @provider)
+  AND (@template::text = '' OR s.template = @template)
   AND (@text::text = '' OR strpos(s.id, @text) > 0 OR strpos(s.name, @text) > 0 OR strpos(s.task, @text) > 0
        OR strpos(s.template, @text) > 0)
 ORDER BY s.provider, s.id

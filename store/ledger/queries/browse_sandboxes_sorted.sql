@@ -6,7 +6,8 @@ WITH chosen AS (
            CASE @sort WHEN 'age' THEN coalesce(first_seen, '-infinity') ELSE '-infinity' END AS moment
     FROM sandkeeper.sandboxes
     WHERE gone_at IS NULL
-      AND (@provider::text = '' OR provider = @provider) AND (@state::text IN ('', 'live') OR state = @state)
+      AND (@provider::text = '' OR provider = @provider)
+      AND (@template::text = '' OR template = @template) AND (@state::text IN ('', 'live') OR state = @state)
       AND (@text::text = '' OR strpos(id, @text) > 0 OR strpos(name, @text) > 0 OR strpos(task, @text) > 0
            OR strpos(template, @text) > 0)
 )

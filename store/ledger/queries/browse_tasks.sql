@@ -7,6 +7,8 @@ FROM sandkeeper.task_states
 WHERE id > @key::text
   AND CASE @state::text WHEN 'all' THEN true WHEN 'live' THEN live WHEN '' THEN live
       ELSE state = @state AND (live OR state NOT IN ('pending', 'assigned', 'running')) END
+  AND (@template::text = '' OR EXISTS (SELECT FROM sandkeeper.sandboxes b WHERE b.task = task_states.id AND b.task <> ''
+               AND b.template = @template))
   AND (@text::text = '' OR strpos(id, @text) > 0 OR strpos(sandbox, @text) > 0 OR strpos(status, @text) > 0)
 ORDER BY id
 LIMIT @most

@@ -5,6 +5,8 @@ WITH chosen AS (
            CASE @sort WHEN 'age' THEN coalesce(since, '-infinity') ELSE '-infinity' END AS moment
     FROM sandkeeper.task_states
     WHERE live AND (@state::text IN ('', 'live') OR state = @state)
+      AND (@template::text = '' OR EXISTS (SELECT FROM sandkeeper.sandboxes b WHERE b.task = task_states.id AND b.task <> ''
+               AND b.template = @template))
       AND (@text::text = '' OR strpos(id, @text) > 0 OR strpos(sandbox, @text) > 0 OR strpos(status, @text) > 0)
 )
 SELECT id, status, state, sandbox, since, first_seen, updated_at, started_at, stale_start,
