@@ -20,8 +20,9 @@ VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
 
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
-# Packages tested at once: twice as many as there are processors, for many of them wait.
-SIDE_BY_SIDE := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * 2 )))
+# Packages tested at once: twice as many as there are processors, for many of them wait; in continuous integration, whose
+# machine others may share, as many as there are.
+SIDE_BY_SIDE := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) * $(if $(CI),1,2) )))
 
 # The newest one that can be built from modules alone.
 GOVULNCHECK := v1.8.0

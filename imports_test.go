@@ -129,9 +129,9 @@ var places = []place{
 	{pattern: "test/raced", never: effects},
 	{pattern: "test/ports", never: databases},
 	{pattern: "test/scale", ours: []string{"store/pgtest", "test/ports", "test/scale/bare"}}, // measures the program from outside
-	{pattern: "test/scale/bare"},                                               // reads what a pass reads, knows nothing of ours
-	{pattern: "test/vendors"},                                                  // tests alone, of the program and of the simulators
-	{pattern: "test/platforms"},                                                // tests alone, of the program on real platforms' tables
+	{pattern: "test/scale/bare"},                                                             // reads what a pass reads, knows nothing of ours
+	{pattern: "test/vendors"},                                                                // tests alone, of the program and of the simulators
+	{pattern: "test/platforms"},                                                              // tests alone, of the program on real platforms' tables
 }
 
 // databases are the ways to a database that only store and cmd know.
