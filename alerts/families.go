@@ -97,7 +97,7 @@ var families = []family{
 	{name: "hourly_budget_left", kind: gauge, read: budgetLeft,
 		help: "Remedies that may still begin in the rolling hour. Absent without a limit."},
 	{name: "sandboxes_foreign", kind: gauge, labels: []string{"provider"}, read: foreign,
-		help: "Sandboxes of others in the same account, which are never touched."},
+		help: "Sandboxes of others in the same account, which are never touched. Absent where only ours are asked for."},
 
 	{name: "findings", kind: gauge, labels: []string{"rule", "provider"}, read: findings,
 		help: "Open findings."},

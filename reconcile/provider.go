@@ -89,6 +89,7 @@ type Listing struct {
 	Date     time.Time // Date header of the first page: the provider's now before anything was listed
 	Complete bool      // every page of every scope was read
 	Missing  []string  // scopes (region, account, page) that were not read
+	OursOnly bool      // it may have been asked for those of ours alone: how many others there are is not known
 }
 
 // A Termination says what the provider made of a terminate.

@@ -72,9 +72,12 @@ func (f *fleet) providerRow(name string) ui.Row {
 		return r
 	}
 	running, other := sandboxesOf(f.Overview, name)
-	foreign := f.Counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}.String()]
+	foreign := ui.Cell{Text: "–", Num: true, Sub: "not known"}
+	if n, counted := f.Counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}.String()]; counted {
+		foreign = ui.Number(n)
+	}
 	r.Cells = append(r.Cells, trustCell(f.Overview, name, listing), ui.Number(running), ui.Number(other),
-		ui.Number(foreign), price, calls, listedCell(f.Overview, listing))
+		foreign, price, calls, listedCell(f.Overview, listing))
 	return r
 }
 

@@ -20,7 +20,7 @@ const pageSize = 200
 // they are read. Where labels prove the ownership, only sandboxes with these labels are
 // asked for: the cost of a pass follows what is ours.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	return p.base.List(ctx, yield, wire.Scope{Read: p.pages(p.entry.Owns.Labels)})
+	return p.base.List(ctx, yield, wire.Scope{Read: p.pages(p.entry.Owns.Labels), Ours: len(p.entry.Owns.Labels) > 0})
 }
 
 // Find asks for the sandboxes whose link label names the task.

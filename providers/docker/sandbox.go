@@ -123,7 +123,7 @@ func stamp(text string) time.Time {
 // List reads all containers in one answer, oldest first. Where labels prove the ownership,
 // only containers with these labels are asked for.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	return p.base.List(ctx, yield, wire.Scope{Read: p.page(p.entry.Owns.Labels)})
+	return p.base.List(ctx, yield, wire.Scope{Read: p.page(p.entry.Owns.Labels), Ours: len(p.entry.Owns.Labels) > 0})
 }
 
 // Find asks for the containers whose link label names the task.

@@ -21,7 +21,8 @@ const pageSize = 100
 // List reads every page, in the order of their starts: one that is resumed meanwhile moves to
 // the end and is met there. In the vendor's usual order it would be missed.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	return p.base.List(ctx, yield, wire.Scope{Read: p.trusted(p.entry.Owns.Labels)})
+	return p.base.List(ctx, yield, wire.Scope{Read: p.trusted(p.entry.Owns.Labels),
+		Ours: metadata(p.entry.Owns.Labels) != ""})
 }
 
 // Find asks for the sandboxes whose link label names the task.

@@ -17,6 +17,7 @@ import (
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
 	var lacks []string
 	out, err := p.base.List(ctx, yield, p.scopes(p.spec.calls["list"], vars{}, &lacks)...)
+	out.OursOnly = true // whether the description asks for ours alone, only who wrote it knows
 	if err == nil && len(lacks) > 0 {
 		out.Complete, out.Missing = false, append(out.Missing, lacks...)
 	}

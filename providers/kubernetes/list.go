@@ -60,7 +60,8 @@ func (p *Provider) scopes(labels map[string]string) []wire.Scope {
 	var out []wire.Scope
 	for _, namespace := range p.namespaces {
 		for _, k := range p.kinds {
-			out = append(out, wire.Scope{Name: k.plural + " of " + namespace, Read: p.pages(k, namespace, labels)})
+			out = append(out, wire.Scope{Name: k.plural + " of " + namespace, Read: p.pages(k, namespace, labels),
+				Ours: len(labels) > 0})
 		}
 	}
 	return out

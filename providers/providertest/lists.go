@@ -134,9 +134,13 @@ func listStopped(l *lab) {
 func listsForeign(l *lab) {
 	foreign := l.World.Put(l.foreign())
 	bare := l.World.Put(simulated.Sandbox{})
-	all, _, err := l.list()
+	all, listing, err := l.list()
 	if err != nil {
 		l.t.Fatal(err)
+	}
+	shown := func(s reconcile.Sandbox) bool { return s.ID == bare.ID }
+	if !listing.OursOnly && !slices.ContainsFunc(all, shown) {
+		l.t.Error("a sandbox of nobody is not listed, and the listing does not say that only ours were asked for")
 	}
 	for _, s := range append(all, l.get(foreign.ID), l.get(bare.ID)) {
 		if s.Owned {

@@ -123,6 +123,7 @@ func unmet(page []reconcile.Sandbox, met map[string]bool) []reconcile.Sandbox {
 type Scope struct {
 	Name string // for people; "" where there is only one scope
 	Read ReadPage
+	Ours bool // only those with the labels that prove ours are asked for
 }
 
 // InTurn reads the pages of all scopes, one scope after the other.
@@ -153,6 +154,7 @@ func (f *Base) List(ctx context.Context, yield func([]reconcile.Sandbox) error, 
 	met := map[string]bool{}
 	var failed []failure
 	for _, scope := range scopes {
+		out.OursOnly = out.OursOnly || scope.Ours
 		err := eachPage(ctx, scope.Read, met, func(p Page) error {
 			if out.Date.IsZero() {
 				out.Date = p.Date

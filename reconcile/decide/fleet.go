@@ -27,7 +27,9 @@ func counts(v *view.View, subs []reconcile.Subject) map[string]int {
 	for name, seen := range v.S.Listings {
 		if seen.Error == "" && seen.Complete && v.Trusted(reconcile.ListingOf(name)) {
 			counts[reconcile.Count{What: reconcile.CountOwned, Provider: name}] = seen.Owned
-			counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}] = seen.Foreign
+			if !seen.OursOnly || seen.Foreign > 0 {
+				counts[reconcile.Count{What: reconcile.CountForeign, Provider: name}] = seen.Foreign
+			}
 		}
 	}
 	for i := range subs {
