@@ -31,11 +31,16 @@ func (v *places) SharesName(b *reconcile.SeenSandbox, task string) (other string
 	return other
 }
 
-// snapshotSuccessors are those of the ledger, and those that direct looks at what rows hold tell of.
+// snapshotSuccessors are those of the ledger, and those that rows tell of, which hold the id of what the ledger
+// remembers or a direct look showed.
 func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
 	out, rows := s.Memory.Successors(), map[string]string{}
 	for i := range s.Tasks {
 		rows[s.Tasks[i].Sandbox] = s.Tasks[i].ID
+	}
+	for ref, seen := range s.Memory.Sandboxes.All() {
+		//guard:heir-of-row harm
+		s.Memory.RecordName(out, reconcile.Ref{Provider: ref.Provider, ID: seen.Name}, rows[ref.ID])
 	}
 	for ref, look := range s.Lookups {
 		s.Memory.RecordName(out, reconcile.Ref{Provider: ref.Provider, ID: look.Sandbox.Name}, rows[ref.ID])
