@@ -53,8 +53,9 @@ func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
 	return out
 }
 
-// indexLag is by how much a listing may be behind: what is made is shown by then.
-const indexLag = 30 * time.Second
+// indexLag is by how much a listing may be behind, and whoever makes a later sandbox of a name: what is made is shown
+// by then. No provider promises less; who waits for a listing longer only fails a task later.
+const indexLag = 90 * time.Second
 
 // Renewed reports whether a sandbox that is over may have had later ones of its name, of which no direct look at it
 // tells. Only listings show them, and the newest may have ended a moment before the first that shows none.
@@ -75,6 +76,7 @@ func (v *places) MayGoOn(b *reconcile.SeenSandbox) bool {
 	if v.S.Kind != reconcile.Full {
 		listed = v.S.Memory.Sources[reconcile.ListingOf(b.Provider)].LastTrusted
 	}
+	//guard:heir-indexed harm
 	//guard:heir-shown harm
 	return b.Seen.GoneAt.IsZero() || listed.Sub(b.Seen.GoneAt) < indexLag || v.heirShown(b)
 }
