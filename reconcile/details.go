@@ -27,6 +27,17 @@ const Unasked = "sandkeeper has no record of having asked for it"
 // IsUnasked reports whether a finding's reason says so.
 func IsUnasked(reason string) bool { return strings.Contains(reason, Unasked) }
 
+// notRunning begins what is said of a worker that a probe did not find in a sandbox that answers.
+const notRunning = "its worker was not running"
+
+// NotRunning says how long ago a probe did not find the worker in a sandbox that answers.
+func NotRunning(ago time.Duration) string {
+	return notRunning + " " + text.Duration(ago) + " ago, in a sandbox that answers"
+}
+
+// IsNotRunning reports whether a reason says so.
+func IsNotRunning(reason string) bool { return strings.Contains(reason, notRunning) }
+
 // WithdrawnBy is the detail of a step that an operator took back.
 func WithdrawnBy(by Attribution) string { return "by " + by.Author + ": " + by.Reason }
 

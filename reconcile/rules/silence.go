@@ -110,7 +110,7 @@ func probedSince(v *view.View, s *reconcile.Subject) bool {
 // silenceWords say what the newest probe since the silence began came to.
 func silenceWords(v *view.View, s *reconcile.Subject) string {
 	if worker, at := v.WorkerSeen(s); worker == reconcile.WorkerDead {
-		return fmt.Sprintf("its worker was not running %s ago, in a sandbox that answers", text.Duration(v.Now.Sub(at)))
+		return reconcile.NotRunning(v.Now.Sub(at))
 	}
 	_, words := probedBroken(v, s)
 	return words

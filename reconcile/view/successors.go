@@ -31,11 +31,16 @@ func (v *places) SharesName(b *reconcile.SeenSandbox, task string) (other string
 	return other
 }
 
-// snapshotSuccessors are those of the ledger, and those that direct looks at what rows hold tell of.
+// snapshotSuccessors are those of the ledger, and those that rows tell of, which hold the id of what the ledger
+// remembers or a direct look showed.
 func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
 	out, rows := s.Memory.Successors(), map[string]string{}
 	for i := range s.Tasks {
 		rows[s.Tasks[i].Sandbox] = s.Tasks[i].ID
+	}
+	for ref, seen := range s.Memory.Sandboxes.All() {
+		//guard:heir-of-row harm
+		s.Memory.RecordName(out, reconcile.Ref{Provider: ref.Provider, ID: seen.Name}, rows[ref.ID])
 	}
 	for ref, look := range s.Lookups {
 		s.Memory.RecordName(out, reconcile.Ref{Provider: ref.Provider, ID: look.Sandbox.Name}, rows[ref.ID])
@@ -48,8 +53,9 @@ func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
 	return out
 }
 
-// indexLag is by how much a listing may be behind: what is made is shown by then.
-const indexLag = 30 * time.Second
+// indexLag is by how much a listing may be behind, and whoever makes a later sandbox of a name: what is made is shown
+// by then. No provider promises less; who waits for a listing longer only fails a task later.
+const indexLag = 90 * time.Second
 
 // Renewed reports whether a sandbox that is over may have had later ones of its name, of which no direct look at it
 // tells. Only listings show them, and the newest may have ended a moment before the first that shows none.
@@ -70,6 +76,7 @@ func (v *places) MayGoOn(b *reconcile.SeenSandbox) bool {
 	if v.S.Kind != reconcile.Full {
 		listed = v.S.Memory.Sources[reconcile.ListingOf(b.Provider)].LastTrusted
 	}
+	//guard:heir-indexed harm
 	//guard:heir-shown harm
 	return b.Seen.GoneAt.IsZero() || listed.Sub(b.Seen.GoneAt) < indexLag || v.heirShown(b)
 }

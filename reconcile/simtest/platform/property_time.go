@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -112,7 +111,7 @@ func (w *watch) afterOutage(d *effect) string {
 // silentAgain: an outage of all events that passes could notice gives everybody one limit more, but for a worker that
 // is truly no more and was looked at in its sandbox: that proof is no silence, and no outage hides it.
 func (w *watch) silentAgain(d *effect) string {
-	if d.k != nil && d.k.workerGone() && strings.Contains(d.write.Reason, "its worker was not running") {
+	if d.k != nil && d.k.workerGone() && reconcile.IsNotRunning(d.write.Reason) {
 		return ""
 	}
 	limit := d.p.policy.Rules["heartbeat-lost"].After
