@@ -59,6 +59,13 @@ func (s *Snapshot) Add(sb Sandbox) {
 	}
 }
 
+// Drop takes a sandbox out, as if nothing had shown it.
+func (s *Snapshot) Drop(ref Ref) {
+	if at, listed := s.Place(ref); listed {
+		s.Sandboxes = slices.Delete(s.Sandboxes, at, at+1)
+	}
+}
+
 // Place is where the sandbox stands, or would stand. It compares in place: a sandbox is too
 // large to be handed around thousands of times.
 func (s *Snapshot) Place(ref Ref) (int, bool) {

@@ -183,7 +183,7 @@ func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 	}
 	for _, b := range s.Boxes {
 		//guard:stale-heir harm
-		if v.MayGoOn(&b) {
+		if v.MayGoOn(s, &b) {
 			return "", false
 		}
 		//guard:stale-ended-by-us harm

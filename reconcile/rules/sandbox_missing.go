@@ -54,7 +54,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	}
 	// What was missed until now does not count: a later one of its name may have been at work all the while.
 	//guard:missing-goes-on harm
-	if s.HasBox(v.MayGoOn) {
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return v.MayGoOn(s, b) }) {
 		return Result{Suspect: "sandbox is gone: " + where +
 			"; a later one of its name may go on, which the next listing tells"}
 	}

@@ -33,7 +33,35 @@ func (k observer) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 	if s.Kind == reconcile.Quick {
 		refs = view.QuickLooks(s)
 	}
-	k.lookup(ctx, s, refs)
+	k.lookup(ctx, s, slices.DeleteFunc(refs, func(ref reconcile.Ref) bool {
+		_, looked := s.Lookups[ref]
+		return looked
+	}))
+}
+
+// lookRelabelled gets by id what a listing shows as another task's than the live one whose it was. Where no look says
+// so, too, it counts as not listed: the task that it was shown for may have nothing to do with it, and the one that it
+// was taken from may be at work in it.
+func (k observer) lookRelabelled(ctx context.Context, s *reconcile.Snapshot) {
+	live := map[string]bool{}
+	for i := range s.Tasks {
+		live[s.Tasks[i].ID] = true
+	}
+	shown := view.Relabelled(s, live)
+	refs := make([]reconcile.Ref, len(shown))
+	for i := range shown {
+		refs[i] = shown[i].Ref
+		s.Drop(refs[i])
+	}
+	k.lookup(ctx, s, view.Rotated(refs, s.Memory.Now)[:min(view.MissingLooks, len(refs))])
+	for i := range shown {
+		look, looked := s.Lookups[refs[i]]
+		if looked && look.Error == "" && !look.Gone && look.Sandbox.Task == shown[i].Task {
+			look.Listed = true
+			s.Lookups[refs[i]] = look
+			s.Add(shown[i])
+		}
+	}
 }
 
 // sightAgain gets by id what a quick pass sights again, and then reads the rows that may explain it: a row that was

@@ -70,6 +70,8 @@ func (k observer) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.J
 		return nil, err
 	}
 	k.own(s)
+	//guard:relabelled-looked harm
+	k.lookRelabelled(ctx, s)
 	s.Weigh()
 	if err := k.sightAgain(ctx, s); err != nil {
 		return nil, err

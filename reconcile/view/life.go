@@ -28,6 +28,8 @@ func (v *signs) Started(s *reconcile.Subject) bool {
 	}
 	sign := TaskTold(t).LastSeen()
 	earlier := t.State == reconcile.TaskAssigned && v.ClockTrusted(t, "assigned_at") && sign.Before(t.AssignedAt)
+	//guard:started-handed-out harm
+	earlier = earlier || t.State == reconcile.TaskAssigned && v.stale(s, t.AsOf.Sub(sign))
 	//guard:started-earlier live
 	if !sign.IsZero() && !earlier {
 		return true

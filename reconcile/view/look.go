@@ -63,6 +63,18 @@ func (v *View) SightedAgain(rule string, s *reconcile.Subject) bool {
 	return looked && !look.Gone && look.Error == ""
 }
 
+// Relabelled are the sandboxes that are shown as another task's than the live one whose they were.
+func Relabelled(s *reconcile.Snapshot, live map[string]bool) (shown []reconcile.Sandbox) {
+	for i := range s.Sandboxes {
+		sb := &s.Sandboxes[i]
+		seen := s.Memory.Sandboxes.Of(sb.Ref)
+		if sb.Task != "" && sb.Task != seen.Task && live[seen.Task] && !seen.Another(sb) {
+			shown = append(shown, *sb)
+		}
+	}
+	return shown
+}
+
 // QuickLooks are the sandboxes that a quick pass gets by id: those of tasks that left the
 // live set, those that fail their probes, and those whose executions wait.
 func QuickLooks(s *reconcile.Snapshot) []reconcile.Ref {

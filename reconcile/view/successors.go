@@ -68,9 +68,14 @@ func (v *places) Renewed(b *reconcile.SeenSandbox) bool {
 
 // MayGoOn reports whether a sandbox that is over may have a later one of its name, which goes on with the work of
 // its task, while the row holds the id of the former. Only a listing that was made later shows it.
-func (v *places) MayGoOn(b *reconcile.SeenSandbox) bool {
+func (v *places) MayGoOn(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	if !v.Renewed(b) {
 		return false
+	}
+	over := b.Seen.GoneAt
+	//guard:heir-unknown live
+	if !b.Known { // only a look at what the row names shows it: it was over when a pass first missed it
+		over = v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}].FirstSeen
 	}
 	listed := v.Now
 	if v.S.Kind != reconcile.Full {
@@ -78,14 +83,15 @@ func (v *places) MayGoOn(b *reconcile.SeenSandbox) bool {
 	}
 	//guard:heir-indexed harm
 	//guard:heir-shown harm
-	return b.Seen.GoneAt.IsZero() || listed.Sub(b.Seen.GoneAt) < indexLag || v.heirShown(b)
+	return over.IsZero() || listed.Sub(over) < indexLag || v.heirShown(b)
 }
 
 // heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id. Where
 // tasks share a name it may stand with another of them, and one that this very pass lists is in no ledger yet.
 func (v *places) heirShown(b *reconcile.SeenSandbox) bool {
+	called := reconcile.FirstOf(b.Seen.Name, b.Name)
 	heir := func(ref reconcile.Ref, name string) bool {
-		return ref != b.Ref && ref.Provider == b.Provider && name == b.Seen.Name &&
+		return ref != b.Ref && ref.Provider == b.Provider && name == called &&
 			!slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
 	}
 	for ref, seen := range v.S.Memory.Sandboxes.Each() {
