@@ -112,7 +112,9 @@ func TestPageOfABusyDay(t *testing.T) {
 		document.querySelectorAll("nav sup").forEach(n => n.remove())
 		for (const at of ["incidents", "findings", "stops", "sources", "operators"])
 			document.querySelector("nav a[href$=" + at + "]").appendChild(document.createElement("sup")).textContent = " 128"
-		document.getElementById("pulse").hidden = false
+		const pulse = document.getElementById("pulse")
+		pulse.hidden = false
+		pulse.textContent = "live"
 		const tops = [...document.querySelectorAll("nav a, .search, .who")].map(e => e.getBoundingClientRect())
 		return innerWidth == 1280 && Math.max(...tops.map(r => r.top)) < Math.min(...tops.map(r => r.bottom))
 	})()`)
