@@ -39,7 +39,7 @@ func TestRecordOfTheEnd(t *testing.T) {
 		"a later one of its name may go on": {"pass quick; source listing:daytona trusted; provider daytona nameslast=yes; " + task + knew + died,
 			"kept", "a later one of its name may go on"},
 		"a later one of its name may have gone on until now": {"provider daytona nameslast=yes; " + strings.Replace(task+knew, "created=1h",
-			"created=1h gone=2m", 1) + died, "seen", "on record"},
+			"created=1h gone=1m", 1) + died, "seen", "on record"},
 	})
 	const assigned = "provider daytona id=yes; task t1 assigned updated=9s sandbox=s1; knew task t1 assigned since=9s; "
 	const came = "knew box daytona/s1 running task=t1 since=8s first=8s; "
