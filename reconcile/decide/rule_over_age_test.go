@@ -33,6 +33,10 @@ func TestOverAge(t *testing.T) {
 		"two of one task, the older one is over age": {on + live + "box daytona/s1 running task=t1 created=9m; box daytona/s2 running task=t1 created=11m", "due", "sandbox=s2"},
 		"the oldest is on its way out": {on + live + "box daytona/s1 running task=t1 created=12m; box daytona/s2 running task=t1 created=11m; " +
 			"action a1 over-age task:t1 terminate box=daytona/s1 claimed=1m", "due", "sandbox=s2"},
+		"its task's row names it, and it is labelled for another": {"provider daytona id=yes; " + on + "task t1 running started=20m " +
+			"sandbox=s1 ev.heartbeat=1s ev.activity=1s; knew task t1 running; box daytona/s1 running task=z1 key=s1 created=19m; " +
+			"knew box daytona/s1 running task=t1",
+			"kept", "sandbox s1 is labelled for task z1 by now"},
 		"a quick pass": {"pass quick; source listing:daytona trusted; " + on + "look daytona/s1 running created=10m", "healthy", ""},
 		"a class with a longer maximum": {
 			"rule over-age after=10m when.template=gpu then=1h; box daytona/s1 running template=gpu created=59m", "healthy", ""},
