@@ -229,9 +229,11 @@ func (r *executor) later(a reconcile.Action, detail string) reconcile.Action {
 	a.Outcome, a.Detail = reconcile.OutcomePending, text.Clip(detail, 500)
 	wait := time.Second << min(max(a.Attempts, 0), 8)
 	a.NextAttempt = r.now.Add(min(wait, 5*time.Minute))
-	if r.wait(a, a.WaitsFor); len(a.WaitsFor) == 0 {
-		r.wait(a, reconcile.HeldBy{{Kind: reconcile.HeldOther, Reason: a.Detail}})
+	by := a.WaitsFor
+	if len(by) == 0 {
+		by = reconcile.HeldBy{{Kind: reconcile.HeldOther, Reason: a.Detail}}
 	}
+	r.wait(a, by)
 	return a
 }
 

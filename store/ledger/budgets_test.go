@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 )
@@ -45,22 +48,8 @@ func TestBudgetsHoldOverProcesses(t *testing.T) {
 
 // Counting what is left and taking it is one thing: a claim waits for the one before.
 func TestClaimsQueueForTheBudgets(t *testing.T) {
-	pool := ledgerPool(t, pgtest.Database(t))
-	g := migrated(t, pool, atNoon)
-	lease, err := g.TakeLease(t.Context(), "one", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planOrphans(t, g, lease, 1)
-	tx, err := pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-	if _, err := exec(t.Context(), tx, "budget_lock", nil); err != nil {
-		t.Fatal(err)
-	}
-	_, err = tx.Exec(t.Context(), "UPDATE sandkeeper.actions SET begun_at = $1, begun_pass = 1", ledgerNoon)
+	pool, g, lease, tx := budgetsHeld(t, 1)
+	_, err := tx.Exec(t.Context(), "UPDATE sandkeeper.actions SET begun_at = $1, begun_pass = 1", ledgerNoon)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,21 +70,7 @@ func TestClaimsQueueForTheBudgets(t *testing.T) {
 // TestClaimsOfAProcessTakeTurns: of the many claims of one process no two wait in the database, where each may wait for a
 // lock for only so long.
 func TestClaimsOfAProcessTakeTurns(t *testing.T) {
-	pool := ledgerPool(t, pgtest.Database(t))
-	g := migrated(t, pool, atNoon)
-	lease, err := g.TakeLease(t.Context(), "one", time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	planOrphans(t, g, lease, 5)
-	tx, err := pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-	if _, err := exec(t.Context(), tx, "budget_lock", nil); err != nil {
-		t.Fatal(err)
-	}
+	pool, g, lease, tx := budgetsHeld(t, 5)
 	var all sync.WaitGroup
 	for i := range 5 {
 		all.Go(func() {
@@ -117,6 +92,27 @@ func TestClaimsOfAProcessTakeTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	all.Wait()
+}
+
+// budgetsHeld is a ledger with so many orphans planned, and a transaction that holds the lock of the budgets.
+func budgetsHeld(t *testing.T, orphans int) (*pgxpool.Pool, *Ledger, reconcile.Lease, pgx.Tx) {
+	t.Helper()
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := migrated(t, pool, atNoon)
+	lease, err := g.TakeLease(t.Context(), "one", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	planOrphans(t, g, lease, orphans)
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
+	if _, err := exec(t.Context(), tx, "budget_lock", nil); err != nil {
+		t.Fatal(err)
+	}
+	return pool, g, lease, tx
 }
 
 func planOrphans(t *testing.T, g *Ledger, lease reconcile.Lease, n int) {
