@@ -106,9 +106,10 @@ var places = []place{
 	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated", "providers/wire/wiretest"},
 		never: databases},
 	// What the page says is made of data; who may read it, and how, is the listener's.
-	{pattern: "web", ours: []string{"reconcile", "web/chart", "web/fresh", "web/passes", "web/ui"}, never: databases,
+	{pattern: "web", ours: []string{"reconcile", "web/chart", "web/fleet", "web/fresh", "web/passes", "web/ui"}, never: databases,
 		not: []string{"net"}},
 	{pattern: "web/chart", never: databases, not: []string{"net"}},
+	{pattern: "web/fleet", ours: []string{"reconcile", "web/chart", "web/ui"}, never: databases, not: []string{"net"}},
 	{pattern: "web/passes", ours: []string{"reconcile", "web/chart", "web/ui"}, never: databases, not: []string{"net"}},
 	{pattern: "web/fresh", ours: []string{"reconcile"}, never: databases, not: []string{"net"}},
 	{pattern: "web/act", ours: []string{"reconcile", "web/api", "web/ui"}, never: databases, not: []string{"net"}},
