@@ -31,7 +31,11 @@ type place struct {
 // test: it gets a line here, with thought.
 var places = []place{
 	{pattern: ".", ours: []string{"reconcile"}},
-	{pattern: "cmd/*", ours: []string{"*", "*/*", "*/*/*"}},
+	{pattern: "cmd/sandkeeper", ours: []string{"*", "*/*", "*/*/*"}},
+	{pattern: "cmd/sandkeeper-demo", ours: []string{"cmd/sandkeeper/console", "reconcile", "providers/simulated",
+		"providers/*/*test", "store/ledger", "store/pgtest"}},
+	{pattern: "cmd/sandkeeper-sim", ours: []string{"reconcile", "providers", "providers/entry", "providers/simulated",
+		"providers/*/*test"}, never: databases},
 	// What the file says, for whoever runs: no verb, no page, and no database is opened.
 	{pattern: "cmd/sandkeeper/config", ours: []string{"reconcile", "store/tasks", "store/tasks/mapping", "providers"},
 		never: append(slices.Clone(pages), "github.com/spf13/cobra")},
