@@ -29,6 +29,13 @@ type Finding struct {
 	Incident string // id of the open incident that it belongs to; "" for none
 }
 
+// Evidence is one observed fact that a verdict rests on: who said it and when.
+type Evidence struct {
+	Source string    `json:"source"` // tasks, events, ledger, or a provider entry's name
+	At     time.Time `json:"at"`     // of the source's own clock
+	Fact   string    `json:"fact"`
+}
+
 // Key names the finding: at most one is open per rule and subject.
 func (f Finding) Key() FindingKey { return FindingKey{f.Rule, f.Subject} }
 

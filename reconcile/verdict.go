@@ -7,6 +7,14 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
+// The bounds of looking for false positives.
+const (
+	WatchFor            = 2 * time.Hour // so long after its verdict a task may come back to life
+	WatchMost           = 500           // rows read for it in one pass
+	FalsePositivesMost  = 2             // percent of a rule's verdicts; more, and it goes back to observe
+	FalsePositivesLeast = 3             // fewer prove nothing
+)
+
 // A Verdict is one finding that came due and that no freeze and no doubt held: what enforce
 // acts on and what observe would have acted on. Verdicts are what incidents are made of, and
 // each verdict on a task is watched for a while: life afterwards is a [FalsePositive].

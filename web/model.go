@@ -7,6 +7,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/fleet"
 	"github.com/sandkeeper/sandkeeper/web/fresh"
 )
 
@@ -19,21 +20,21 @@ type model struct {
 	states   *states
 	rules    *ruleBook
 	findings *findings
-	fleet    *fleet
-	trends   *trend
+	fleet    *fleet.Fleet
+	trends   *fleet.Trend
 	hold     []item // what keeps something from being repaired: every page says how many
 }
 
 func newScene(o *reconcile.Overview, p reconcile.Policy, t *reconcile.Trends) *model {
-	o = configured(o, &p)
-	o.Counts = trustedCounts(o)
+	o = fleet.Configured(o, &p)
+	o.Counts = fleet.Trusted(o)
 	s := &model{Overview: o, fresh: fresh.Of(o, p.Quick, p.Full), policy: *p.WithLearned(&o.Controls)}
 	s.steps = stepsOf(o, &s.policy, s.fresh.Limit)
 	s.states = statesOf(o, s.steps.still)
 	s.rules = &ruleBook{o, &s.policy}
 	s.findings = &findings{o, s.states, membersOf(o)}
-	s.trends = &trend{t}
-	s.fleet = &fleet{o, &s.policy, s.trends}
+	s.trends = &fleet.Trend{Trends: t}
+	s.fleet = &fleet.Fleet{Overview: o, Policy: &s.policy, Trends: s.trends}
 	s.hold = append(s.steps.incidentRows(), holdRows(o)...)
 	return s
 }

@@ -111,7 +111,7 @@ func (p *page) fill(s *model) {
 	p.Attention, p.Hold = s.attention(), s.hold
 	p.Working, p.MoreWork = s.steps.working()
 	p.WorkWords = s.steps.words()
-	p.Providers = s.fleet.grid()
+	p.Providers = s.fleet.Grid()
 	p.Templates, _ = s.templateLines()
 	p.Targets, p.Ended, p.Window = s.targets(), endedWords(s.Scores.Ended), windowWords(&s.Scores)
 	p.TargetsAre = ui.Chip(targetsWord(p.Targets))

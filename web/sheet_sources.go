@@ -48,8 +48,8 @@ const restsWords = "Each source proves itself, or what rests on it is frozen unt
 
 // providersWithActs are the providers, each with what an operator may ask for of it.
 func (s *model) providersWithActs() *ui.Grid {
-	g := s.fleet.grid()
-	for i, name := range s.fleet.providerNames() {
+	g := s.fleet.Grid()
+	for i, name := range s.fleet.Names() {
 		scope := reconcile.SubjectOf(reconcile.SubjectProvider, name)
 		act := ui.PauseAct(scope)
 		if slices.ContainsFunc(s.Controls.Pauses, func(p reconcile.Pause) bool { return p.Scope == scope }) {

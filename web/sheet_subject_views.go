@@ -3,6 +3,7 @@ package web
 import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/fleet"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
@@ -78,14 +79,14 @@ func (l *life) boxBlock(b *reconcile.SandboxSeen) ui.Block {
 		ui.PairOf("created", clockCell(ui.Exactly(b.CreatedAt), "provider's clock")),
 		ui.PairOf("first seen", clockCell(ui.Ago(b.FirstSeen, l.Now), "sandkeeper's clock")),
 		ui.PairOf("last probe", l.lastProbe(b.Ref)), ui.PairOf("region", ui.Named(b.Region)),
-		ui.PairOf("size", ui.SizeCell(b.Size)), ui.PairOf("price", priceOf(l.policy.Providers[b.Provider], b)),
+		ui.PairOf("size", ui.SizeCell(b.Size)), ui.PairOf("price", fleet.Price(l.policy.Providers[b.Provider], b)),
 	}}
 	return out
 }
 
 // distrustCell says that what stands here is from before the listing was not believed any more; empty where it is.
 func distrustCell(o *reconcile.Overview, b *reconcile.SandboxSeen) ui.Cell {
-	src := sourceNamed(o, reconcile.ListingOf(b.Provider))
+	src := fleet.Source(o, reconcile.ListingOf(b.Provider))
 	if src.Name == "" || src.Trusted || !b.GoneAt.IsZero() {
 		return ui.Cell{}
 	}

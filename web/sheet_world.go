@@ -10,6 +10,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/fleet"
 )
 
 // TasksPage lists the tasks that somebody chose, those that live by default.
@@ -51,7 +52,7 @@ func SandboxesPage(a *Asked, c *reconcile.Chosen, found Part[reconcile.SandboxSe
 	p := ui.Sheet{Frame: frameOf(a, "sandboxes", "Sandboxes")}
 	p.Head = ui.Headline{Level: ui.Calm, Text: "Sandboxes", Below: "As their providers listed them at the last look.",
 		Acts: []ui.Act{ui.EmergencyAct()}}
-	if names := unlisted(s.Sources); len(names) > 0 {
+	if names := fleet.Unlisted(s.Sources); len(names) > 0 {
 		p.Head.Level = ui.Warn
 		p.Head.Below += " The listing of " + ui.Line(strings.Join(names, ", ")) +
 			" is not trusted now: what stands here of it was seen before."
@@ -92,7 +93,7 @@ func (s *model) boxRow(b *reconcile.SandboxSeen) ui.Row {
 	case b.State.Active():
 		state.Level = ui.Busy
 	}
-	price := priceOf(s.policy.Providers[b.Provider], b)
+	price := fleet.Price(s.policy.Providers[b.Provider], b)
 	return ui.Row{Key: ui.Name("sandbox " + b.Ref.String()), Cells: []ui.Cell{
 		ui.SandboxCell(b.Provider, b.ID), state, ui.TaskCell(b.Task), ui.TemplateCell(b.Provider, b.Template),
 		{ID: ui.Name(b.Name)}, age, price,

@@ -57,7 +57,7 @@ func (s *steps) stalled(a *reconcile.Action) string {
 	if a.Attempts > 0 && a.NextAttempt.Sub(s.Now) > soonEnough {
 		return fmt.Sprintf("%s, tried again at %s", refusal(a), a.NextAttempt.UTC().Format("15:04 UTC"))
 	}
-	touched := latest(a.PlannedAt, a.ClaimEnds, a.ActedAt, a.NextAttempt)
+	touched := reconcile.Latest(a.PlannedAt, a.ClaimEnds, a.ActedAt, a.NextAttempt)
 	if touched.IsZero() || s.Now.Sub(touched) <= s.limit {
 		return ""
 	}
@@ -76,15 +76,6 @@ func attemptWords(a *reconcile.Action) string {
 		return "not begun"
 	}
 	return "tried " + times(a.Attempts) + ", not worked at"
-}
-
-func latest(first time.Time, others ...time.Time) time.Time {
-	for _, t := range others {
-		if t.After(first) {
-			first = t
-		}
-	}
-	return first
 }
 
 // waitingSteps is how many open steps nothing works at, and why the oldest one waits.

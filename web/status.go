@@ -2,6 +2,7 @@ package web
 
 import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/fleet"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 )
 
@@ -30,7 +31,7 @@ func StatusOf(r *Reading, p reconcile.Policy) Status {
 
 // CauseOf is the likely cause of an incident as the page says it; "" for none.
 func CauseOf(o *reconcile.Overview, p reconcile.Policy, in *reconcile.Incident) string {
-	return causeWords(configured(o, &p), in)
+	return causeWords(fleet.Configured(o, &p), in)
 }
 
 // CauseSaid is the likely cause of an incident in few words: in the past tense where it is closed, and where the

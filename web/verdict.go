@@ -9,6 +9,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/fleet"
 )
 
 // A verdict is the whole page in one sentence.
@@ -67,8 +68,8 @@ func unasked(err error) string {
 
 // agreement says what agrees with what, as far as it was counted.
 func agreement(s *model) string {
-	tasks, counted := liveTasks(s.Counts)
-	boxes, listed := ownedSandboxes(s.Counts)
+	tasks, counted := fleet.Live(s.Counts)
+	boxes, listed := fleet.Owned(s.Counts)
 	switch {
 	case counted && listed && tasks == 1 && boxes == 1:
 		return "The live task and its sandbox agree."

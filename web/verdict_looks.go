@@ -11,6 +11,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/web/fleet"
 )
 
 func noSchema(s *model) (verdict, bool) {
@@ -58,7 +59,7 @@ func stale(s *model) (verdict, bool) {
 		v.Sentence = fmt.Sprintf(
 			"No complete full pass for %s: what only a listing shows, like orphans, is not found.", text.Coarse(s.fresh.Age))
 		v.Next = "The passes below say why the last full one is not complete."
-		if lost := unlisted(s.Sources); len(lost) > 0 && len(lost) < len(s.policy.Providers) {
+		if lost := fleet.Unlisted(s.Sources); len(lost) > 0 && len(lost) < len(s.policy.Providers) {
 			v.Sentence = fmt.Sprintf("No complete full pass for %s, for want of the listing of %s. "+
 				"What only that shows, like orphans, is not found.", text.Coarse(s.fresh.Age), text.Plain(strings.Join(lost, ", "),
 				mostHolding))
@@ -70,7 +71,7 @@ func stale(s *model) (verdict, bool) {
 
 func incomplete(s *model) (verdict, bool) {
 	p, ok := lastIncomplete(s.Passes)
-	if p.Unlisted() && len(unlisted(s.Sources)) > 0 {
+	if p.Unlisted() && len(fleet.Unlisted(s.Sources)) > 0 {
 		ok = false // the frozen listing says more
 	}
 	why := text.Plain(p.Error, mostHead)

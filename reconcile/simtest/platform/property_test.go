@@ -161,7 +161,7 @@ func TestPropertiesFail(t *testing.T) {
 			c.ended("orphan", "", b)
 		}},
 		"silence right after the events came back": {"P6", "events down for 10m\n", func(c *court) {
-			c.platform.workerEvent(argsOf([]string{"t1", "die"}))
+			c.platform.orchestrator().workerEvent(argsOf([]string{"t1", "die"}))
 			for range 5 {
 				time.Sleep(2 * time.Minute)
 				c.step(Step{Call: "Record", Effect: true, Args: reconcile.Record{Kind: reconcile.Full, Complete: true, At: time.Now()}})

@@ -136,7 +136,7 @@ func (p *pipeline) gaps(w *worker) []span {
 	return out
 }
 
-func (t *Platform) eventsEvent(a *args) {
+func (t mishaps) eventsEvent(a *args) {
 	t.count("events " + a.word(0))
 	t.tell("events: %s", strings.Join(a.words, " "))
 	p, now := &t.pipeline, t.now()

@@ -40,7 +40,7 @@ func init() {
 		"task": {thing: true, do: func(t *Platform, a *args) { t.maker().taskEvent(a) }, subs: map[string]string{
 			"new": taskKeys, "running": taskKeys, "completed": taskKeys, "failed": taskKeys, "stopped": taskKeys,
 			"assigned": taskKeys, "unmapped": taskKeys}},
-		"worker": {thing: true, do: (*Platform).workerEvent, subs: map[string]string{
+		"worker": {thing: true, do: func(t *Platform, a *args) { t.orchestrator().workerEvent(a) }, subs: map[string]string{
 			"die": "", "hang": "", "wake": "", "wait": "", "silent": "", "slow": "act", "ahead": "by", "finish": "", "lose": "",
 			"never": "", "rest": "", "command": ""}},
 		"user": {thing: true, do: func(t *Platform, a *args) { t.users().userEvent(a) }, subs: map[string]string{
@@ -55,7 +55,8 @@ func init() {
 			"label": "", "nul": "", "beat-for": "", "finish-for": "", "plant": ""}},
 		"orchestrator": {do: func(t *Platform, a *args) { t.orchestrator().orchestratorEvent(a) }, subs: map[string]string{
 			"down": "", "up": ""}},
-		"events": {do: (*Platform).eventsEvent, subs: map[string]string{"down": "part", "late": "by", "up": ""}},
+		"events": {do: func(t *Platform, a *args) { t.mishaps().eventsEvent(a) }, subs: map[string]string{
+			"down": "part", "late": "by", "up": ""}},
 		"template": {thing: true, do: func(t *Platform, a *args) { t.fleet().templateEvent(a) }, subs: map[string]string{
 			"active": "", "inactive": "", "missing": "", "failed": "", "expiring": ""}},
 		"platform": {do: func(t *Platform, a *args) { t.mishaps().platformEvent(a) }, subs: map[string]string{

@@ -161,7 +161,7 @@ func (w *worker) well() bool {
 }
 
 // workerEvent is what happens to the worker of a task.
-func (t *Platform) workerEvent(a *args) {
+func (t orchestrator) workerEvent(a *args) {
 	k := t.tasks[a.word(0)]
 	if k == nil {
 		return
@@ -199,7 +199,7 @@ func (t *Platform) workerEvent(a *args) {
 		w.resting = true
 		w.rest(now)
 	case "command":
-		command(t, w, a.span())
+		command(t.Platform, w, a.span())
 	case "silent":
 		w.silence(now, a.span())
 	case "slow":
@@ -212,11 +212,11 @@ func (t *Platform) workerEvent(a *args) {
 	case "ahead":
 		w.ahead, w.aheadAt = a.dur("by", time.Hour), now
 	case "finish":
-		t.orchestrator().finish(k, w, "row")
+		t.finish(k, w, "row")
 	case "lose":
-		t.orchestrator().finish(k, w, "lost")
+		t.finish(k, w, "lost")
 	}
-	k.changed(t)
+	k.changed(t.Platform)
 }
 
 // command is one long command that it runs: it shows nothing until that is over.

@@ -1,4 +1,4 @@
-package web
+package fleet
 
 import (
 	"fmt"
@@ -11,26 +11,26 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// A fleet is what runs at the providers, as far as their listings are trusted.
-type fleet struct {
+// A Fleet is what runs at the providers, as far as their listings are trusted.
+type Fleet struct {
 	*reconcile.Overview
-	policy *reconcile.Policy
-	trends *trend
+	Policy *reconcile.Policy
+	Trends *Trend
 }
 
-// providers are a line for each: how far it is trusted, what it has, and when it was listed last.
-func (f *fleet) grid() ui.Grid {
+// Grid is a line for each: how far it is trusted, what it has, and when it was listed last.
+func (f *Fleet) Grid() ui.Grid {
 	g := ui.Grid{Heads: []string{"provider", "trust", "running", "other", "of others", "price", "calls", "last listing"},
 		Empty: "No provider was listed yet."}
-	for _, name := range f.providerNames() {
+	for _, name := range f.Names() {
 		g.Rows = append(g.Rows, f.providerRow(name))
 	}
 	return g
 }
 
-// providerNames are those of the config, or, where the page was told none, those of which the ledger knows.
-func (f *fleet) providerNames() []string {
-	names := f.policy.ProviderNames()
+// Names are those of the config, or, where the page was told none, those of which the ledger knows.
+func (f *Fleet) Names() []string {
+	names := f.Policy.ProviderNames()
 	if len(names) > 0 {
 		return slices.DeleteFunc(names, func(n string) bool { return !seenProvider(f.Overview, n) })
 	}
@@ -42,13 +42,14 @@ func (f *fleet) providerNames() []string {
 	return names
 }
 
-// seen reports whether anything is known of a provider.
+// seenProvider reports whether anything is known of a provider.
 func seenProvider(o *reconcile.Overview, name string) bool {
 	_, counted := o.Counts[reconcile.Count{What: reconcile.CountOwned, Provider: name}.String()]
-	return counted || sourceNamed(o, reconcile.ListingOf(name)).Name != ""
+	return counted || Source(o, reconcile.ListingOf(name)).Name != ""
 }
 
-func sourceNamed(o *reconcile.Overview, name string) reconcile.SourceSeen {
+// Source is the source of a name; the zero one where the ledger knows none.
+func Source(o *reconcile.Overview, name string) reconcile.SourceSeen {
 	for _, src := range o.Sources {
 		if src.Name == name {
 			return src
@@ -57,11 +58,11 @@ func sourceNamed(o *reconcile.Overview, name string) reconcile.SourceSeen {
 	return reconcile.SourceSeen{}
 }
 
-func (f *fleet) providerRow(name string) ui.Row {
-	listing := sourceNamed(f.Overview, reconcile.ListingOf(name))
+func (f *Fleet) providerRow(name string) ui.Row {
+	listing := Source(f.Overview, reconcile.ListingOf(name))
 	r := ui.Row{Key: "provider " + ui.Name(name), Cells: []ui.Cell{ui.Named(name).To(ui.Asking("findings", "provider",
 		name))}}
-	price, calls := priceCell(f.policy.Providers[name]), f.callsCell(name)
+	price, calls := priceCell(f.Policy.Providers[name]), f.callsCell(name)
 	if listing.Name != "" && !listing.Trusted {
 		unknown := ui.Cell{Text: "unknown", Num: true, Sub: trimLast(f.lastWords(name))}
 		dash := ui.Cell{Text: "–", Num: true}
@@ -82,7 +83,7 @@ func (f *fleet) providerRow(name string) ui.Row {
 }
 
 // callsCell is whether the rate of a provider has room for a call, over all processes; nothing where nobody called yet.
-func (f *fleet) callsCell(name string) ui.Cell {
+func (f *Fleet) callsCell(name string) ui.Cell {
 	ahead, known := f.CallsAhead[name]
 	switch {
 	case !known:
@@ -104,8 +105,8 @@ func priceCell(p reconcile.ProviderPolicy) ui.Cell {
 	return c
 }
 
-// priceOf is what a sandbox costs, by its template, region and size as its provider said them last.
-func priceOf(p reconcile.ProviderPolicy, b *reconcile.SandboxSeen) ui.Cell {
+// Price is what a sandbox costs, by its template, region and size as its provider said them last.
+func Price(p reconcile.ProviderPolicy, b *reconcile.SandboxSeen) ui.Cell {
 	usd := p.PriceOf(b.Billed())
 	if usd <= 0 {
 		return ui.Cell{}
@@ -116,9 +117,9 @@ func priceOf(p reconcile.ProviderPolicy, b *reconcile.SandboxSeen) ui.Cell {
 // hourly is what a sandbox costs an hour.
 func hourly(usd float64) string { return fmt.Sprintf("$%.2f /h", usd) }
 
-// listed is when a trusted listing was made last.
+// listedCell is when a trusted listing was made last.
 func listedCell(o *reconcile.Overview, listing reconcile.SourceSeen) ui.Cell {
-	at := latest(listing.LastTrusted, o.LastFull)
+	at := reconcile.Latest(listing.LastTrusted, o.LastFull)
 	if at.IsZero() {
 		return ui.Cell{Text: "never"}
 	}
@@ -134,9 +135,9 @@ func trimLast(words string) string {
 	return words[len(", "):]
 }
 
-// trust is how far a provider is trusted besides its listing, which is.
+// trustCell is how far a provider is trusted besides its listing, which is.
 func trustCell(o *reconcile.Overview, name string, listing reconcile.SourceSeen) ui.Cell {
-	if probes := sourceNamed(o, reconcile.ProbesOf(name)); probes.Name != "" && !probes.Trusted {
+	if probes := Source(o, reconcile.ProbesOf(name)); probes.Name != "" && !probes.Trusted {
 		return ui.Chip(ui.Warn, "probes not trusted").To("sources")
 	}
 	if listing.Name == "" {

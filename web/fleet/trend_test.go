@@ -1,4 +1,4 @@
-package web
+package fleet
 
 import (
 	"math"
@@ -12,7 +12,7 @@ import (
 func TestUnknownIsNoDrop(t *testing.T) {
 	gap := math.NaN()
 	slot := func(counts map[string]int) reconcile.TrendSlot { return reconcile.TrendSlot{Counts: counts} }
-	trends := &trend{&reconcile.Trends{Slots: []reconcile.TrendSlot{
+	trends := &Trend{&reconcile.Trends{Slots: []reconcile.TrendSlot{
 		slot(nil),
 		slot(map[string]int{"owned:a": 200}),
 		slot(map[string]int{"owned:a": 200, "owned:b": 50}),
@@ -21,7 +21,7 @@ func TestUnknownIsNoDrop(t *testing.T) {
 		slot(map[string]int{"owned:a": 0, "owned:b": 50}),
 	}}}
 	want := []float64{gap, 200, 250, gap, gap, 50}
-	for i, got := range trends.listed([]string{"a", "b"}) {
+	for i, got := range trends.Listed([]string{"a", "b"}) {
 		if got != want[i] && !(math.IsNaN(got) && math.IsNaN(want[i])) {
 			t.Errorf("slot %d: %v, want %v", i, got, want[i])
 		}

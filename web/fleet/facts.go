@@ -1,4 +1,4 @@
-package web
+package fleet
 
 import (
 	"fmt"
@@ -10,49 +10,49 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A fact is one figure with its name.
-type fact struct {
+// A Fact is one figure with its name.
+type Fact struct {
 	Name  string
 	Value string
 	Sub   string
 	Class string // of its line in the chart
 }
 
-// facts are the figures beside the chart of tasks and sandboxes.
-func (f *fleet) facts() []fact {
-	var facts []fact
-	if n, ok := liveTasks(f.Counts); ok {
-		facts = append(facts, fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(f.Counts), Class: "tasks"})
+// Facts are the figures beside the chart of tasks and sandboxes.
+func (f *Fleet) Facts() []Fact {
+	var facts []Fact
+	if n, ok := Live(f.Counts); ok {
+		facts = append(facts, Fact{Name: "Live tasks", Value: fmt.Sprint(n), Sub: taskWords(f.Counts), Class: "tasks"})
 	}
-	return append(facts, f.sandboxFacts()...)
+	return append(facts, f.sandboxes()...)
 }
 
-// sandboxFacts are of the listings that are trusted: another would show fewer sandboxes than there are, so the last
+// sandboxes are of the listings that are trusted: another would show fewer sandboxes than there are, so the last
 // trusted number stands beside them.
-func (f *fleet) sandboxFacts() []fact {
-	var facts []fact
-	n, listed := ownedSandboxes(f.Counts)
+func (f *Fleet) sandboxes() []Fact {
+	var facts []Fact
+	n, listed := Owned(f.Counts)
 	words, value := sandboxWords(f.Counts), fmt.Sprint(n)
 	if !listed {
 		value = ""
 	}
-	for _, provider := range unlisted(f.Sources) {
+	for _, provider := range Unlisted(f.Sources) {
 		name := ui.Name(provider)
 		value = strings.TrimPrefix(value+" + "+name+" unknown"+f.lastWords(provider), " + ")
 		words = append(words, name+": its listing is not trusted")
 	}
 	if len(words) > 0 {
-		facts = append(facts, fact{Name: "Sandboxes", Value: value, Class: "boxes",
+		facts = append(facts, Fact{Name: "Sandboxes", Value: value, Class: "boxes",
 			Sub: ui.Line(strings.Join(words, "; "))})
 	}
 	if others, _ := sum(f.Counts, reconcile.CountForeign); others > 0 {
-		facts = append(facts, fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})
+		facts = append(facts, Fact{Name: "Sandboxes of others", Value: fmt.Sprint(others), Sub: "never touched"})
 	}
 	return facts
 }
 
 // lastWords are how many sandboxes a provider had when its listing was trusted last.
-func (f *fleet) lastWords(provider string) string {
+func (f *Fleet) lastWords(provider string) string {
 	counts := f.lastCounts(provider)
 	if n, ok := counts[reconcile.Count{What: reconcile.CountOwned, Provider: provider}.String()]; ok {
 		return fmt.Sprintf(", last %d", n)
@@ -61,7 +61,7 @@ func (f *fleet) lastWords(provider string) string {
 }
 
 // lastCounts are those of the newest full pass of which the provider's listing was trusted; nil when it is not known.
-func (f *fleet) lastCounts(provider string) map[string]int {
+func (f *Fleet) lastCounts(provider string) map[string]int {
 	var trusted time.Time
 	for _, src := range f.Sources {
 		if src.Name == reconcile.ListingOf(provider) {
@@ -74,5 +74,5 @@ func (f *fleet) lastCounts(provider string) map[string]int {
 			return p.Counts
 		}
 	}
-	return f.trends.before(trusted, key)
+	return f.Trends.before(trusted, key)
 }

@@ -1,4 +1,4 @@
-package web
+package fleet
 
 import (
 	"maps"
@@ -7,10 +7,10 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// configured is the overview without what the config no longer has: the ledger keeps the sources
+// Configured is the overview without what the config no longer has: the ledger keeps the sources
 // and templates of a provider that left, and nobody judges by them. Without any provider the
 // policy is the one of a page that was told nothing, which denies nothing.
-func configured(o *reconcile.Overview, p *reconcile.Policy) *reconcile.Overview {
+func Configured(o *reconcile.Overview, p *reconcile.Policy) *reconcile.Overview {
 	out := *o
 	if len(p.Providers) == 0 {
 		return &out
@@ -23,8 +23,8 @@ func configured(o *reconcile.Overview, p *reconcile.Policy) *reconcile.Overview 
 	return &out
 }
 
-// unlisted are the providers whose listing is not trusted now.
-func unlisted(sources []reconcile.SourceSeen) []string {
+// Unlisted are the providers whose listing is not trusted now.
+func Unlisted(sources []reconcile.SourceSeen) []string {
 	var names []string
 	for _, s := range sources {
 		if provider, ok := reconcile.OfKind(reconcile.SourceListing, s.Name); ok && !s.Trusted {
@@ -34,11 +34,11 @@ func unlisted(sources []reconcile.SourceSeen) []string {
 	return names
 }
 
-// trustedCounts are the counts without those that were made by a listing that is not
+// Trusted are the counts without those that were made by a listing that is not
 // trusted: a cut one shows fewer sandboxes than there are.
-func trustedCounts(o *reconcile.Overview) map[string]int {
+func Trusted(o *reconcile.Overview) map[string]int {
 	counts := maps.Clone(o.Counts)
-	for _, provider := range unlisted(o.Sources) {
+	for _, provider := range Unlisted(o.Sources) {
 		maps.DeleteFunc(counts, func(key string, _ int) bool {
 			return reconcile.ParseCount(key).Provider == provider
 		})

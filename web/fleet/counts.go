@@ -1,4 +1,4 @@
-package web
+package fleet
 
 import (
 	"fmt"
@@ -9,11 +9,11 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// liveTasks is how many tasks are live; false when they were not counted.
-func liveTasks(counts map[string]int) (n int, counted bool) { return sum(counts, reconcile.CountTasks) }
+// Live is how many tasks are live; false when they were not counted.
+func Live(counts map[string]int) (n int, counted bool) { return sum(counts, reconcile.CountTasks) }
 
-// ownedSandboxes is how many sandboxes of ours the listings showed; false when none was whole.
-func ownedSandboxes(counts map[string]int) (n int, counted bool) {
+// Owned is how many sandboxes of ours the listings showed; false when none was whole.
+func Owned(counts map[string]int) (n int, counted bool) {
 	return sum(counts, reconcile.CountOwned)
 }
 
