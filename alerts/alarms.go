@@ -80,7 +80,7 @@ func (r *reading) incidentAlarms() (out []reconcile.Alarm) {
 		doubled := bits.Len(uint(max(in.Count, 0)))
 		a.Version = text.Plain(fmt.Sprint(doubled, in.ReleasedAt.IsZero(), in.Cause), 200)
 		out = append(out, a.says("Incident "+in.ID+" of "+in.Rule,
-			in.String()+". Its tasks are listed by: sandkeeper affected "+in.ID))
+			in.Said(r.Now, r.Templates)+". Its tasks are listed by: sandkeeper affected "+in.ID))
 	}
 	return out
 }

@@ -958,7 +958,7 @@ type GetFindingsParams struct {
 	// Provider The name of an entry of the config.
 	Provider *string `form:"provider,omitempty" json:"provider,omitempty"`
 
-	// HeldBy What holds it, as it is written: observe, or budget: per_pass 20.
+	// HeldBy What holds it: a kind (budget), a source (listing:daytona), what is named (rule:orphan), or its text as it is written.
 	HeldBy *string `form:"held_by,omitempty" json:"held_by,omitempty"`
 
 	// Incident The id of an incident.

@@ -12,7 +12,7 @@ type Chosen struct {
 	Rule     string
 	Provider string
 	Template string // of a sandbox, or that a finding or an incident is about
-	HeldBy   string // the text of a [Held], of findings alone
+	HeldBy   string // what a [Held] is asked for by, see [HeldBegins]; of findings alone
 	Step     Step   // of actions alone, like the three that follow
 	Outcome  Outcome
 	Author   string

@@ -29,8 +29,9 @@ var (
 // Misspelt says which word of a filter of a list is none that there is, and which is probably meant; "" when it knows
 // all. Such a word would choose nothing, or everything, and look like an answer.
 func (c *Chosen) Misspelt(list string) string {
+	column, _ := c.Order()
 	return FirstOf(unknownWord("state", c.State, knownStates[list]), unknownWord("step", string(c.Step), knownSteps),
-		unknownWord("outcome", string(c.Outcome), knownOutcomes))
+		unknownWord("outcome", string(c.Outcome), knownOutcomes), unknownWord("sort", column, Sorts(list, "")))
 }
 
 // Unheard says the same of the names of a filter by which nothing was found: the ledger may have a rule, a provider or
@@ -47,10 +48,8 @@ func (c *Chosen) Unheard(providers []string, templates []TemplateSeen) string {
 		names = append(names, c.Template)
 	}
 	by := ""
-	if c.HeldBy != "" && HeldKindOf(c.HeldBy) == HeldOther {
-		by = fmt.Sprintf("held_by=%s is not known; %s", text.Clip(c.HeldBy, 60),
-			text.Unknown(c.HeldBy, []string{"observe", "off", "pause: …", "hold: …", "breaker: …", "budget: …",
-				"incident: …"}))
+	if unheardHeld(c.HeldBy) {
+		by = unknownWord("held_by", c.HeldBy, HeldKinds())
 	}
 	return FirstOf(unknownWord("rule", c.Rule, append(slices.Clone(RuleNames), AskedRules...)),
 		unknownWord("provider", c.Provider, providers), unknownWord("template", c.Template, names), by)

@@ -117,6 +117,11 @@ const (
 	TemplateMissing  TemplateState = "missing"
 )
 
+// Unusable reports whether a template is known not to be usable.
+func (s TemplateState) Unusable() bool {
+	return s == TemplateInactive || s == TemplateFailed || s == TemplateMissing
+}
+
 // A Template is a snapshot, template or image as a provider showed it.
 type Template struct {
 	Provider  string // entry of the config; whoever asks an adapter fills it in

@@ -1,10 +1,7 @@
 package reconcile
 
 import (
-	"fmt"
 	"time"
-
-	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // The bounds of looking for false positives.
@@ -91,20 +88,3 @@ type Incident struct {
 
 // Holds reports whether the incident holds further terminates and requeues of its signature.
 func (in *Incident) Holds() bool { return in.ClosedAt.IsZero() && in.ReleasedAt.IsZero() }
-
-// String is the incident as one line: what failed how often, and why.
-func (in *Incident) String() string {
-	at := ""
-	if in.Provider != "" {
-		at = " at " + in.Provider
-	}
-	why := FirstOf(in.Cause, "no likely cause found")
-	if in.Cause == "" && in.Error != "" {
-		why += ", the error is: " + in.Error
-	}
-	text := fmt.Sprintf("%d failures by %s%s since %s: %s", in.Count, in.Rule, at, text.Time(in.FirstSeen), why)
-	if !in.ReleasedAt.IsZero() {
-		text += "; released by " + in.ReleasedBy.Author
-	}
-	return text
-}

@@ -126,7 +126,7 @@ func reportedItem(o *reconcile.Overview, f *reconcile.FindingSeen) item {
 func levelOf(o *reconcile.Overview, f *reconcile.FindingSeen) ui.Level {
 	name := reconcile.TemplateOf(f.Subject, f.Provider)
 	for _, t := range o.Templates {
-		if name != "" && t.Provider == f.Provider && t.Name == name && unusable(t.State) {
+		if name != "" && t.Provider == f.Provider && t.Name == name && t.State.Unusable() {
 			return ui.Bad
 		}
 	}

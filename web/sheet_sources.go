@@ -66,7 +66,7 @@ func (s *model) templateGrid() *ui.Grid {
 	for _, t := range s.Templates {
 		l, soon := ui.Well, s.expiresSoon(t)
 		switch {
-		case unusable(t.State):
+		case t.State.Unusable():
 			l = ui.Bad
 		case t.State == reconcile.TemplateBuilding:
 			l = ui.Busy

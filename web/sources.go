@@ -115,7 +115,7 @@ func (s *model) templateLines() (lines []templateLine, others int) {
 		switch {
 		case t.State == reconcile.TemplateBuilding:
 			l.Level = ui.Busy
-		case unusable(t.State):
+		case t.State.Unusable():
 			l.Level = ui.Bad // nothing can start from it
 		}
 		lines = append(lines, l)

@@ -33,12 +33,3 @@ func StatusOf(r *Reading, p reconcile.Policy) Status {
 func CauseOf(o *reconcile.Overview, p reconcile.Policy, in *reconcile.Incident) string {
 	return causeWords(fleet.Configured(o, &p), in)
 }
-
-// CauseSaid is the likely cause of an incident in few words: in the past tense where it is closed, and where the
-// template that it names is active again.
-func CauseSaid(o *reconcile.Overview, in *reconcile.Incident) string {
-	if _, again := activeAgain(o, in); again {
-		return in.CauseThen()
-	}
-	return in.CauseSaid()
-}

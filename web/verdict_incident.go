@@ -2,18 +2,13 @@ package web
 
 import (
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-)
-
-const (
-	calmFor  = time.Minute      // without a new failure: a cause that is over hurts nobody any more
-	quietFor = 10 * time.Minute // the same where no cause is known that could be seen to be over
 )
 
 // failing are open incidents that still hurt: many failures of work with one cause.
@@ -62,25 +57,7 @@ func (s *model) incidentVerdict(l ui.Level, word string, asked func(*reconcile.I
 	return v, true
 }
 
-// hurts reports whether an incident is open and users may still be hurt: failures come, or the template that it blames
-// cannot be used.
-func hurts(o *reconcile.Overview, i *reconcile.Incident) bool {
-	quiet := o.Now.Sub(i.LastSeen)
-	switch _, again := activeAgain(o, i); {
-	case !i.ClosedAt.IsZero():
-		return false
-	case again:
-		return quiet < calmFor
-	}
-	return quiet < quietFor || slices.ContainsFunc(o.Templates, func(t reconcile.TemplateSeen) bool {
-		return t.Provider == i.Provider && unusable(t.State) && (t.Name == i.Template || i.Blames(t.Name))
-	})
-}
-
-// unusable reports whether a template is known not to be usable.
-func unusable(state reconcile.TemplateState) bool {
-	return state == reconcile.TemplateInactive || state == reconcile.TemplateFailed || state == reconcile.TemplateMissing
-}
+func hurts(o *reconcile.Overview, i *reconcile.Incident) bool { return i.Hurts(o.Now, o.Templates) }
 
 // failureWords are how many failures an incident has, and what they are.
 func failureWords(i *reconcile.Incident) string {
@@ -93,69 +70,23 @@ func failureWords(i *reconcile.Incident) string {
 // alike says how many failures are one, and why.
 func alike(o *reconcile.Overview, i *reconcile.Incident) string {
 	what := failureWords(i)
-	_, again := activeAgain(o, i) // both times are told with that
-	if span := i.LastSeen.Sub(i.FirstSeen); span >= time.Second && !again {
+	_, times := i.CauseNow(o.Now, o.Templates)
+	if span := i.LastSeen.Sub(i.FirstSeen); span >= time.Second && times == "" {
 		what += " within " + text.Coarse(span)
 	}
 	if i.Cause == "" {
-		return what + ". No likely cause was found." + quietWords(o, i)
+		return strings.TrimSpace(what + ". No likely cause was found. " + times)
 	}
 	return what + ": " + causeWords(o, i)
 }
 
-// causeWords are the likely cause, in the past tense once it is over, with the time when it was seen to be.
+// causeWords are the likely cause, in the past tense once it is over, with the times of it.
 func causeWords(o *reconcile.Overview, i *reconcile.Incident) string {
-	if i.Cause == "" {
+	cause, times := i.CauseNow(o.Now, o.Templates)
+	if cause == "" {
 		return ""
 	}
-	t, over := activeAgain(o, i)
-	now, other := anotherCause(o, i)
-	said := i.Cause
-	if !hurts(o, i) || over || other {
-		said = i.CauseThen()
-	}
-	words := text.Plain(said, mostHead) + " (likely cause)."
-	if over {
-		words += fmt.Sprintf(" The failures were from %s to %s; it is active again, seen %s.",
-			text.Time(i.FirstSeen), text.Time(i.LastSeen), text.Time(t.LookedAt))
-	}
-	if !over && !other {
-		words += quietWords(o, i)
-	}
-	if other && i.ClosedAt.IsZero() {
-		words += fmt.Sprintf(" It is %s by now, seen %s.", now.State, text.Time(now.LookedAt))
-	}
-	return words
-}
-
-// quietWords are the times of an incident whose failures ceased; "" while it hurts, and once it is closed.
-func quietWords(o *reconcile.Overview, i *reconcile.Incident) string {
-	if hurts(o, i) || !i.ClosedAt.IsZero() {
-		return ""
-	}
-	return fmt.Sprintf(" The failures were from %s to %s; none came for %s.", text.Time(i.FirstSeen),
-		text.Time(i.LastSeen), text.Coarse(o.Now.Sub(i.LastSeen)))
-}
-
-// anotherCause is the template that an incident blames, where it is unusable in another way by now.
-func anotherCause(o *reconcile.Overview, i *reconcile.Incident) (reconcile.TemplateSeen, bool) {
-	for _, t := range o.Templates {
-		same := i.BlamesAs(t.Name, t.State)
-		if t.Provider == i.Provider && i.Blames(t.Name) && unusable(t.State) && !same {
-			return t, true
-		}
-	}
-	return reconcile.TemplateSeen{}, false
-}
-
-// over reports whether the template that an incident blames is active again.
-func activeAgain(o *reconcile.Overview, i *reconcile.Incident) (reconcile.TemplateSeen, bool) {
-	for _, t := range o.Templates {
-		if t.Provider == i.Provider && t.State == reconcile.TemplateActive && i.Blames(t.Name) {
-			return t, true
-		}
-	}
-	return reconcile.TemplateSeen{}, false
+	return strings.TrimSpace(text.Plain(cause, mostHead) + " (likely cause). " + times)
 }
 
 // nextForIncident is what a person does about the cause, then about what the incident holds, and then about the tasks:
@@ -166,11 +97,11 @@ func nextForIncident(o *reconcile.Overview, i *reconcile.Incident) string {
 		release = "Release the incident, so that its sandboxes end."
 	}
 	for _, t := range o.Templates {
-		if t.Provider == i.Provider && (t.Name == i.Template || i.Blames(t.Name)) && unusable(t.State) {
+		if t.Provider == i.Provider && (t.Name == i.Template || i.Blames(t.Name)) && t.State.Unusable() {
 			fix = nextForTemplate(o, i.Provider, t.Name)
 		}
 	}
-	if _, over := activeAgain(o, i); over {
+	if _, over := i.ActiveAgain(o.Templates); over {
 		return "The cause is over. " + ui.InOrder(release, retry)
 	}
 	if !hurts(o, i) {

@@ -61,6 +61,9 @@ func listIncidents(ctx context.Context, a *app.App, out io.Writer, form string) 
 	if err != nil {
 		return err
 	}
+	if err := sayCauses(ctx, a, all); err != nil {
+		return err
+	}
 	switch form {
 	case "json":
 		return console.PrintJSON(out, result.IncidentsOf(all))
@@ -86,6 +89,10 @@ func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id strin
 	if err != nil {
 		return err
 	}
+	said := []reconcile.Incident{incident}
+	if err := sayCauses(ctx, a, said); err != nil {
+		return err
+	}
 	found := result.AffectedOf(verdicts)
 	var b bytes.Buffer
 	switch form {
@@ -93,7 +100,7 @@ func listAffected(ctx context.Context, a *app.App, out io.Writer, form, id strin
 		return console.PrintJSON(out, struct {
 			Incident result.Incident     `json:"incident"`
 			Affected []result.FailedTask `json:"affected"`
-		}{result.IncidentOf(&incident), found})
+		}{result.IncidentOf(&said[0]), found})
 	case "sql":
 		if err := affectedSQL(a, &b, id, found); err != nil {
 			return err

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -62,7 +63,9 @@ func (f *listFlags) addState(c *cobra.Command, help string, known ...string) {
 
 func (f *listFlags) addHeldBy(c *cobra.Command) {
 	c.Flags().StringVar(&f.heldBy, "held-by", "",
-		`only what this holds: a kind like "observe", or what it is, like "rule:orphan"`)
+		`only what this holds: a kind like "budget", or what it is, like "rule:orphan" or "listing:daytona"`)
+	_ = c.RegisterFlagCompletionFunc("held-by",
+		cobra.FixedCompletions(reconcile.HeldKinds(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (f *listFlags) addTemplate(c *cobra.Command) {
@@ -75,7 +78,21 @@ func (f *listFlags) addText(c *cobra.Command, help string) {
 
 // chosen is what the flags choose.
 func (f *listFlags) chosen() reconcile.Chosen {
-	return reconcile.Chosen{Rule: f.rule, Provider: f.provider, Template: f.template, Text: f.text, Most: partRows}
+	return reconcile.Chosen{Rule: f.rule, Provider: f.provider, HeldBy: f.heldBy, Template: f.template, Text: f.text,
+		Most: partRows}
+}
+
+// unheard is the error of a filter by which nothing was found, and that names what there is not; nil when it does not.
+func unheard(ctx context.Context, a *app.App, c *reconcile.Chosen) error {
+	now, err := a.Ledger.Overview(ctx, 1)
+	if err != nil {
+		return err
+	}
+	policy := a.Config.Policy()
+	if why := c.Unheard(policy.ProviderNames(), now.Templates); why != "" {
+		return verb.Misused(errors.New(why))
+	}
+	return nil
 }
 
 // full reports whether a list has as many rows as it may.

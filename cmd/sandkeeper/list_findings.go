@@ -67,10 +67,13 @@ func listFindings(ctx context.Context, a *app.App, f *listFlags) (*listing, erro
 		c.State = ""
 	}
 	found, more, err := chosenParts(f, c,
-		func(x *reconcile.FindingSeen) bool { return f.heldBy == "" || isHeldBy(x.HeldBy, f.heldBy) },
+		func(*reconcile.FindingSeen) bool { return true },
 		func(c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error) {
 			return a.Ledger.Findings(ctx, c)
 		})
+	if err == nil && len(found) == 0 {
+		err = unheard(ctx, a, &c)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -107,13 +110,6 @@ func findingState(f *reconcile.FindingSeen) string {
 		return reconcile.ChosenHeld
 	}
 	return reconcile.ChosenDue
-}
-
-// isHeldBy reports whether one of the holds is of that kind, of that name, or has that text.
-func isHeldBy(held reconcile.HeldBy, by string) bool {
-	return slices.ContainsFunc(held, func(h reconcile.Held) bool {
-		return slices.Contains([]string{string(h.Kind), h.Label(), h.What, h.String()}, by)
-	})
 }
 
 // controlsNow are the operators' requests in force, and the ledger's now.

@@ -111,7 +111,7 @@ func holdsOf(due []reconcile.FindingSeen, c *reconcile.Controls) []holdReport {
 func (f *listFlags) choosesHold(h *holdReport) bool {
 	of := (f.rule == "" || slices.Contains(h.Rules, f.rule)) && (f.provider == "" || h.Findings > 0)
 	said := strings.Join([]string{h.What, h.Reason, h.By}, "\n")
-	return of && (f.heldBy == "" || isHeldBy(reconcile.HeldBy{h.Held}, f.heldBy)) && strings.Contains(said, f.text)
+	return of && (f.heldBy == "" || h.Held.Meant(f.heldBy)) && strings.Contains(said, f.text)
 }
 
 // releaseOf is the command that lets go what it holds; "" where that goes by itself, or is a matter of the config.

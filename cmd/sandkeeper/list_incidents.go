@@ -14,7 +14,6 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
-	"github.com/sandkeeper/sandkeeper/web"
 )
 
 // allIncidents is how many incidents are read: the ledger keeps few.
@@ -46,10 +45,6 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 	if err != nil {
 		return nil, err
 	}
-	now, err := a.Ledger.Overview(ctx, 1) // of the templates that they blame
-	if err != nil {
-		return nil, err
-	}
 	l := &listing{name: "incidents", narrow: 6, none: "no such incident",
 		head: []string{"id", "state", "rule", "failures", "last", "cause", "provider", "template", "first", "closed", "cost"}}
 	var chosen []reconcile.Incident
@@ -59,10 +54,10 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 		}
 	}
 	chosen, l.more = cutList(f, chosen)
-	items := result.IncidentsOf(chosen)
-	for i := range items {
-		items[i].Cause = web.CauseSaid(&now, &chosen[i])
+	if err := sayCauses(ctx, a, chosen); err != nil {
+		return nil, err
 	}
+	items := result.IncidentsOf(chosen)
 	l.items = items
 	for _, r := range items {
 		l.rows = append(l.rows, []string{r.ID, r.State, r.Rule, strconv.Itoa(r.Count), text.Time(r.LastSeen),
@@ -70,6 +65,15 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 			console.Stamp(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})
 	}
 	return l, nil
+}
+
+// sayCauses puts the cause of each in the tense of now, by the templates that they blame.
+func sayCauses(ctx context.Context, a *app.App, all []reconcile.Incident) error {
+	now, err := a.Ledger.Overview(ctx, 1)
+	for i := range all {
+		all[i].Cause = all[i].CauseSaid(now.Now, now.Templates)
+	}
+	return err
 }
 
 func (f *listFlags) choosesIncident(i *reconcile.Incident) bool {

@@ -30,7 +30,12 @@ func releaseIncident(ctx context.Context, a *app.App, id string, by *request) (s
 	}
 	if by.Reason == "" {
 		freed, err := a.Operator().FreedLines(ctx, reconcile.SubjectOf(reconcile.SubjectIncident, id), held)
-		return unreleased(&incident, held, freed), err
+		if err != nil {
+			return "", err
+		}
+		said := []reconcile.Incident{incident}
+		err = sayCauses(ctx, a, said)
+		return unreleased(&said[0], held, freed), err
 	}
 	if err := a.Ledger.ReleaseIncident(ctx, id, by.Signed()); err != nil {
 		return "", err

@@ -192,9 +192,10 @@ func incidentFindings(v *view.View, all []reconcile.Incident) []reconcile.Findin
 		if !in.ClosedAt.IsZero() {
 			continue
 		}
-		f := report(v, "systemic", reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), in.String(), reconcile.Evidence{
-			Source: "ledger", At: v.Now, Fact: fmt.Sprintf("%d failures by %s from %s to %s",
-				in.Count, in.Rule, text.Time(in.FirstSeen), text.Time(in.LastSeen))})
+		subject, said := reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), in.Said(v.Now, v.Templates())
+		f := report(v, "systemic", subject, said, reconcile.Evidence{Source: "ledger", At: v.Now,
+			Fact: fmt.Sprintf("%d failures by %s from %s to %s", in.Count, in.Rule, text.Time(in.FirstSeen),
+				text.Time(in.LastSeen))})
 		f.Evidence = append(f.Evidence, in.Evidence...)
 		f.Provider, f.Incident = in.Provider, in.ID
 		out = append(out, f)

@@ -180,6 +180,7 @@ func (e *Explained) related(v *view.View, h reconcile.History) {
 	}
 	for i := range v.S.Memory.Controls.Incidents {
 		if one := v.S.Memory.Controls.Incidents[i]; of[one.Signature] && one.Signature != "" {
+			one.Cause = one.CauseSaid(v.Now, v.Templates())
 			e.Incidents = append(e.Incidents, one)
 		}
 	}

@@ -64,7 +64,7 @@ func incidentNews(v *view.View, j *decide.Judgement, add func(subject, kind, wha
 			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident",
 				fmt.Sprintf("closed after %d failures", in.Count))
 		case in.OpenedAt.Equal(v.Now):
-			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident", "opened: "+in.String())
+			add(reconcile.SubjectOf(reconcile.SubjectIncident, in.ID), "incident", "opened: "+in.Said(v.Now, v.Templates()))
 		}
 	}
 	for i := range j.FalsePositives {

@@ -87,3 +87,11 @@ func Time(t time.Time) string {
 	}
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
+
+// Later is a moment that is told after another one: without its day where that is the same.
+func Later(after, t time.Time) string {
+	if said := Time(t); t.IsZero() || after.IsZero() || said[:10] != Time(after)[:10] {
+		return said
+	}
+	return t.UTC().Format("15:04:05 UTC")
+}

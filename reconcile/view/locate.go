@@ -212,6 +212,19 @@ func (v *places) Cause(s *reconcile.Subject) (string, []reconcile.Evidence) {
 	return strings.Join(texts, "; "), because
 }
 
+// Templates are the templates as this pass saw them.
+func (v *View) Templates() []reconcile.TemplateSeen {
+	var out []reconcile.TemplateSeen
+	for _, t := range v.S.Templates {
+		at := t.AsOf
+		if v.S.Kind == reconcile.Full {
+			at = v.Now // as the ledger will have it; a quick pass recalls what it has
+		}
+		out = append(out, reconcile.TemplateSeen{Provider: t.Provider, Name: t.Name, State: t.State, LookedAt: at})
+	}
+	return out
+}
+
 // TemplateStateUsable is false only for what is known not to be; a failed measurement accuses nobody.
 func TemplateStateUsable(s reconcile.TemplateState) bool {
 	return s == reconcile.TemplateActive || s == reconcile.TemplateUnknown

@@ -14,7 +14,7 @@ import (
 // Findings reads a part of the findings that somebody chose, newest first, and the cursor of the part after it; a zero
 // one when this is the last.
 func (g *Reader) Findings(ctx context.Context, c reconcile.Chosen) ([]reconcile.FindingSeen, reconcile.Cursor, error) {
-	args := pgx.StrictNamedArgs{"held_by": c.HeldBy, "incident": c.Incident, "template": c.Template}
+	args := pgx.StrictNamedArgs{"held_by": reconcile.HeldBegins(c.HeldBy), "incident": c.Incident, "template": c.Template}
 	query := "browse_findings_resolved"
 	switch {
 	case c.State == reconcile.ChosenResolved && c.Sort == oldest:

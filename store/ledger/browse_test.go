@@ -90,6 +90,10 @@ func TestBrowseFindings(t *testing.T) {
 		"due and not held":   {reconcile.Chosen{State: reconcile.ChosenDue}, "sb-3 sb-7 sb-11 53ca4d43"},
 		"held":               {reconcile.Chosen{State: reconcile.ChosenHeld}, "sb-2 sb-1 sb-5 sb-6 sb-10 sb-9"},
 		"held by one thing":  {reconcile.Chosen{HeldBy: "budget: per_pass 20"}, "sb-2 sb-6 sb-10"},
+		"held by a kind":     {reconcile.Chosen{HeldBy: "budget"}, "sb-2 sb-6 sb-10"},
+		"of an order":        {reconcile.Chosen{HeldBy: "budget", Sort: "subject"}, "sb-10 sb-2 sb-6"},
+		"held by a limit":    {reconcile.Chosen{HeldBy: "per_pass"}, "sb-2 sb-6 sb-10"},
+		"a part of a word":   {reconcile.Chosen{HeldBy: "per_pass 2"}, ""},
 		"watched":            {reconcile.Chosen{State: reconcile.ChosenWatched}, "sb-4 sb-8 sb-12"},
 		"of a rule":          {reconcile.Chosen{Rule: "errored"}, "sb-1 sb-5 sb-3 sb-7 sb-11 sb-9"},
 		"of a template":      {reconcile.Chosen{Template: "dev"}, "53ca4d43"},
@@ -302,8 +306,8 @@ func TestBrowsingCostsNoHistory(t *testing.T) {
 		}
 		return args
 	}
-	findings := pgx.StrictNamedArgs{"state": "", "template": "", "held_by": "", "incident": ""}
-	resolved := chosen(pgx.StrictNamedArgs{"template": "", "held_by": "", "incident": ""})
+	findings := pgx.StrictNamedArgs{"state": "", "template": "", "held_by": nil, "incident": ""}
+	resolved := chosen(pgx.StrictNamedArgs{"template": "", "held_by": nil, "incident": ""})
 	actions := chosen(pgx.StrictNamedArgs{"step": "", "outcome": "", "author": "", "key": "9"})
 	tr := reconcile.Trends{From: now.Add(-24 * time.Minute), Slot: 15 * time.Second, Slots: make([]reconcile.TrendSlot, 96)}
 	noScans(t, g, append(trendReadings(&tr, tr.From, now, &[]slotMoves{}),

@@ -105,7 +105,7 @@ type Incident struct {
 // IncidentOf is an incident as programs read it.
 func IncidentOf(i *reconcile.Incident) Incident {
 	return Incident{
-		ID: i.ID, Rule: i.Rule, Provider: i.Provider, Template: i.Template, Error: i.Error, Cause: i.CauseSaid(),
+		ID: i.ID, Rule: i.Rule, Provider: i.Provider, Template: i.Template, Error: i.Error, Cause: i.Cause,
 		Evidence: evidenceOf(i.Evidence), Failures: i.Count, Cost: i.Cost, Holds: i.Holds(), OpenedAt: utc(i.OpenedAt),
 		FirstSeen: utc(i.FirstSeen), LastSeen: utc(i.LastSeen), ClosedAt: utc(i.ClosedAt), ReleasedAt: utc(i.ReleasedAt),
 		ReleasedBy: i.ReleasedBy.Author, ReleasedReason: i.ReleasedBy.Reason,

@@ -66,6 +66,9 @@ type findingsAsked struct {
 	State    string `json:"state,omitempty" jsonschema:"open (when absent), due, held, watched or resolved"`
 	Rule     string `json:"rule,omitempty" jsonschema:"the name of a rule"`
 	Provider string `json:"provider,omitempty" jsonschema:"the name of a provider's entry"`
+	HeldBy   string `json:"held_by,omitempty" jsonschema:"what holds it: a kind, as budget, or what it names"`
+	Template string `json:"template,omitempty" jsonschema:"what it was made from, or is about"`
+	Incident string `json:"incident,omitempty" jsonschema:"the id of an incident"`
 	Text     string `json:"text,omitempty" jsonschema:"a part of an id or a name"`
 	Cursor   string `json:"cursor,omitempty" jsonschema:"the next of the part before"`
 	Limit    int    `json:"limit,omitempty" jsonschema:"how many at most, 1 to 500"`
@@ -148,7 +151,7 @@ func (s *agents) agentError(ctx context.Context, tool string, err error) error {
 // request is the same question as the API has it.
 func (in *findingsAsked) request(r *http.Request) *http.Request {
 	q := url.Values{"state": {in.State}, "rule": {in.Rule}, "provider": {in.Provider}, "text": {in.Text},
-		"cursor": {in.Cursor}}
+		"held_by": {in.HeldBy}, "template": {in.Template}, "incident": {in.Incident}, "cursor": {in.Cursor}}
 	if in.Limit != 0 {
 		q.Set("limit", strconv.Itoa(in.Limit))
 	}

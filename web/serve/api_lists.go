@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
-	"github.com/sandkeeper/sandkeeper/web"
 	"github.com/sandkeeper/sandkeeper/web/api"
 	"github.com/sandkeeper/sandkeeper/web/fresh"
 )
@@ -71,15 +70,17 @@ func (s *documents) incidents(ctx context.Context, r *http.Request) (api.List[ap
 	return out, err
 }
 
-// tense says the cause of each in the past where it is over by now.
+// tense says the cause of each in the past, with both times, where it is over by now.
 func (s *documents) tense(ctx context.Context, all []api.Incident) {
 	if len(all) == 0 {
 		return
 	}
 	now := s.reader.read(ctx)
 	for i := range all {
-		all[i].Cause = web.CauseSaid(&now.Overview, &reconcile.Incident{Provider: all[i].Provider, Cause: all[i].Cause,
-			ClosedAt: all[i].ClosedAt})
+		one := all[i]
+		all[i].Cause = (&reconcile.Incident{Provider: one.Provider, Template: one.Template, Cause: one.Cause,
+			FirstSeen: one.FirstSeen, LastSeen: one.LastSeen, ClosedAt: one.ClosedAt}).CauseSaid(
+			now.Overview.Now, now.Overview.Templates)
 	}
 }
 

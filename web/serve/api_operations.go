@@ -35,7 +35,8 @@ var parameters = map[string]parameter{
 		"Of sandboxes: live (when absent), gone, all, or a state."},
 	"rule":     {says: "The name of a rule."},
 	"provider": {says: "The name of an entry of the config."},
-	"held_by":  {says: "What holds it, as it is written: observe, or budget: per_pass 20."},
+	"held_by": {says: "What holds it: a kind (budget), a source (listing:daytona), what is named (rule:orphan), " +
+		"or its text as it is written."},
 	"step": {says: "The step of an action.", enum: []string{"fail", "requeue", "terminate", "quarantine", "resume",
 		"restore", "activate"}},
 	"outcome": {says: "The outcome of an action.", enum: []string{"pending", "done", "accepted", "confirmed", "withdrawn",

@@ -11,8 +11,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// chosenBy is what the query of a request chooses of a list. An order that it does not have is its usual one, so that
-// an old link shows something.
+// chosenBy is what the query of a request chooses of a list. An order that it has in another state alone is its usual
+// one, so that another state may be chosen in the filter.
 func chosenBy(r *http.Request, list string) reconcile.Chosen {
 	q := r.URL.Query()
 	get := func(name string) string { return strings.TrimSpace(bounded(q.Get(name))) }
@@ -26,7 +26,7 @@ func chosenBy(r *http.Request, list string) reconcile.Chosen {
 	if list == "findings" {
 		c.After = numberedAfter(r)
 	}
-	if !c.Sortable(list) {
+	if c.Misspelt(list) == "" && !c.Sortable(list) {
 		c.Sort = ""
 	}
 	return c

@@ -28,10 +28,10 @@ type Incident struct {
 	State     string     `json:"state"` // holds, released or closed
 }
 
-// IncidentOf is an incident as JSON has it.
+// IncidentOf is an incident as JSON has it; its cause is said as it is given.
 func IncidentOf(i *reconcile.Incident) Incident {
 	return Incident{ID: i.ID, Rule: i.Rule, Provider: i.Provider, Template: i.Template, Error: i.Error,
-		Cause: i.CauseSaid(), Count: i.Count, Cost: i.Cost, FirstSeen: i.FirstSeen.UTC(), LastSeen: i.LastSeen.UTC(),
+		Cause: i.Cause, Count: i.Count, Cost: i.Cost, FirstSeen: i.FirstSeen.UTC(), LastSeen: i.LastSeen.UTC(),
 		ClosedAt: console.When(i.ClosedAt), Released: console.When(i.ReleasedAt), By: i.ReleasedBy.Author,
 		Acked: console.When(i.AckedAt), AckedBy: i.AckedBy.Author, State: IncidentState(i)}
 }

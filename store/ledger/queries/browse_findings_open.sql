@@ -7,7 +7,8 @@ WHERE resolved_at IS NULL AND (@at::timestamptz IS NULL OR opened_at <= @at AND 
   AND (@template::text = '' OR subject = 'template:' || provider || '/' || @template
        OR EXISTS (SELECT FROM sandkeeper.sandboxes b WHERE b.provider = findings.provider AND b.id = findings.sandbox
                AND b.template = @template))
-  AND (@incident::text = '' OR incident = @incident) AND (@held_by::text = '' OR @held_by = ANY (held_by))
+  AND (@incident::text = '' OR incident = @incident) AND (@held_by::text[] IS NULL OR EXISTS (
+      SELECT FROM unnest(held_by) h, unnest(@held_by) b WHERE h = b OR starts_with(h, b || ' ')))
   AND CASE @state::text WHEN 'due' THEN due AND held_by = '{}' WHEN 'held' THEN due AND held_by <> '{}'
       WHEN 'watched' THEN NOT due ELSE true END
   AND (@text::text = '' OR strpos(subject, @text) > 0 OR strpos(task, @text) > 0 OR strpos(sandbox, @text) > 0)

@@ -8,7 +8,8 @@ WHERE resolved_at IS NOT NULL
   AND (@template::text = '' OR subject = 'template:' || provider || '/' || @template
        OR EXISTS (SELECT FROM sandkeeper.sandboxes b WHERE b.provider = findings.provider AND b.id = findings.sandbox
                AND b.template = @template))
-  AND (@incident::text = '' OR incident = @incident) AND (@held_by::text = '' OR @held_by = ANY (held_by))
+  AND (@incident::text = '' OR incident = @incident) AND (@held_by::text[] IS NULL OR EXISTS (
+      SELECT FROM unnest(held_by) h, unnest(@held_by) b WHERE h = b OR starts_with(h, b || ' ')))
   AND (@text::text = '' OR strpos(subject, @text) > 0 OR strpos(task, @text) > 0 OR strpos(sandbox, @text) > 0)
 ORDER BY resolved_at DESC, number DESC
 LIMIT @most
