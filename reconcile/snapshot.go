@@ -40,6 +40,7 @@ type Snapshot struct {
 	Finds     map[string]FindLookup  // tasks whose sandboxes were searched by link, by task id
 	Templates []Template             // those configured and used
 	Quotas    map[string][]Quota     // by provider entry; absent where they could not be measured
+	Clocks    *Clocks                // by provider entry; nil where nobody measures them
 
 	Whole     bool // every sandbox that the ledger remembers was listed; false when that was not weighed
 	Inventory bool // what the ledger remembers stands for listings, see [Snapshot.TakeInventory]
@@ -111,7 +112,6 @@ type ListingSeen struct {
 	CircuitOpen bool   // it was not asked for, because the credential was refused a moment ago
 	Owned       int
 	Foreign     int
-	ClockOff    time.Duration // by how much its clock was ahead of our own when it was received, less than 0: behind
 }
 
 // A Lookup is what a direct get by id said.
@@ -122,8 +122,6 @@ type Lookup struct {
 
 	Listed bool   // a listing of this pass had shown it as well
 	Death  *Death // the provider's own record of its end; nil where there is none, or it is not over
-
-	ClockOff time.Duration // as that of a [ListingSeen]
 }
 
 // Over reports whether the look showed that nothing runs there any more.

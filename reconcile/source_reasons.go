@@ -28,12 +28,15 @@ func ClockAhead(by time.Duration) string {
 	return clockAhead + text.Duration(by) + " ahead of the database's now"
 }
 
-// ClockOff is why the clock of a provider is not trusted. It is believed again by itself.
-func ClockOff(by time.Duration) string {
-	if by < 0 {
-		return text.Duration(-by) + " behind our own clock"
+// Reason is why the clock of a provider is not trusted. It is believed again by itself.
+func (c ClockSeen) Reason() string {
+	switch {
+	case max(c.Off, -c.Off) <= ProviderSkew:
+		return "not known: an answer told no time (header Date)"
+	case c.Off < 0:
+		return text.Duration(-c.Off) + " behind our own clock"
 	}
-	return text.Duration(by) + " ahead of our own clock"
+	return text.Duration(c.Off) + " ahead of our own clock"
 }
 
 // ClockStuck is why a clock is not trusted that does not move. A person has to release it.

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -259,9 +260,24 @@ func unknownIsLeft(l *lab) {
 	}
 }
 
-// skewed: the provider's clock is the provider's, however far it is from ours.
+// skewed: the provider's clock is the provider's, however far it is from ours, and each call that reads notes it.
 func skewed(l *lab) {
 	s := l.put("t1", simulated.Sandbox{})
+	for what, read := range map[string]func(context.Context) error{
+		"List": func(ctx context.Context) error {
+			_, err := l.Provider.List(ctx, func([]reconcile.Sandbox) error { return nil })
+			return err
+		},
+		"Get":  func(ctx context.Context) error { _, err := l.Provider.Get(ctx, s.ID); return err },
+		"Find": func(ctx context.Context) error { _, err := l.Provider.Find(ctx, "t1"); return err },
+	} {
+		var clocks reconcile.Clocks
+		err := read(clocks.Watch(l.t.Context(), "lab"))
+		asks := what != "Find" || l.Can.Labels
+		if seen := clocks.Of("lab"); err != nil || seen.Measured != asks || asks && seen.Believed() {
+			l.t.Errorf("%s, years from our clock, = %v and noted %+v", what, err, seen)
+		}
+	}
 	for _, by := range []time.Duration{time.Hour, -30 * time.Minute, 25 * time.Hour} {
 		l.Clock.Advance(by)
 		now := l.World.Now()

@@ -211,7 +211,9 @@ func (p *Provider) call(ctx context.Context, c Call, do func(Fault) error) error
 	case CutPage:
 		return errors.New("read the answer's JSON: unexpected end")
 	}
+	asked := time.Now()
 	err := do(f)
+	reconcile.NoteClock(ctx, p.world.Now(), asked)
 	switch {
 	case f.Effect == DoneThenDrop:
 		return errCut

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // A Call is one request to make.
@@ -80,6 +82,9 @@ func (c *Client) Once(ctx context.Context, k Call) (Answer, error) {
 	}
 	c.heard(k, true)
 	c.learn(k, a)
+	if !k.Inside && a.OK() {
+		reconcile.NoteClock(ctx, saidDate(a.Header), began)
+	}
 	return a, nil
 }
 
@@ -143,12 +148,18 @@ func (c *Client) exchange(ctx context.Context, k Call) (Answer, error) {
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: body, Date: c.date(res.Header)}, nil
 }
 
-// date is the provider's clock where it says it.
+// date is the provider's clock where it says it, else our own.
 func (c *Client) date(h http.Header) time.Time {
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+	if date := saidDate(h); !date.IsZero() {
 		return date
 	}
 	return c.now()
+}
+
+// saidDate is the time that an answer says; zero when it says none that can be read.
+func saidDate(h http.Header) time.Time {
+	date, _ := http.ParseTime(h.Get("Date"))
+	return date
 }
 
 // Cause leaves out method and address, which the call's own words say better, and says what

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // Guard puts the client's turn, waits, circuit and bounds around the calls of a client
@@ -55,6 +57,9 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	a := Answer{Status: res.StatusCode, Header: res.Header, Date: g.client.date(res.Header)}
 	g.client.tell(strings.ToLower(r.Method), codeOf(a, false), time.Since(began))
+	if a.OK() {
+		reconcile.NoteClock(r.Context(), saidDate(a.Header), began)
+	}
 	limit := g.limit
 	if !a.OK() && a.Status != http.StatusSwitchingProtocols {
 		limit = maxWords

@@ -79,6 +79,9 @@ func TestOrphan(t *testing.T) {
 		"created a moment ago, by a clock that is an hour behind": {
 			seen + "listing daytona off=-1h; box daytona/s1 running created=1m; knew box daytona/s1 running first=5m",
 			"kept", "created 1m ago of 5m"},
+		"created 2h ago, and an answer told no time": {
+			seen + "listing daytona undated=yes; box daytona/s1 running created=2h; knew box daytona/s1 running first=1m",
+			"kept", "created 1m ago of 5m"},
 		"created in the future": {seen + "box daytona/s1 running created=-1h", "kept", ""},
 		"its age is not told, the ledger saw it for 5m": {
 			seen + "box daytona/s1 running created=never; knew box daytona/s1 running first=5m", "due", ""},

@@ -30,7 +30,7 @@ func (k observer) deaths(ctx context.Context, s *reconcile.Snapshot, refs []reco
 }
 
 func (k observer) deathOf(ctx context.Context, ref reconcile.Ref) *reconcile.Death {
-	ctx, cancel := context.WithTimeout(ctx, deathTime)
+	ctx, cancel := context.WithTimeout(k.clocks.Watch(ctx, ref.Provider), deathTime)
 	defer cancel()
 	d, err := reconcile.CapabilitiesOf(k.Providers[ref.Provider]).Deaths.Death(ctx, ref.ID)
 	if err != nil {

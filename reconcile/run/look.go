@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -186,8 +185,7 @@ func (k observer) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile.Lo
 	if !ok {
 		return reconcile.Lookup{Error: "provider " + ref.Provider + " is not configured any more"}
 	}
-	asked := time.Now()
-	within, end := k.spanOf(ctx, "lookup", ref)
+	within, end := k.spanOf(k.clocks.Watch(ctx, ref.Provider), "lookup", ref)
 	sb, err := p.Get(within, ref.ID)
 	end(unlessGone(err), slog.String("state", string(sb.State)))
 	switch {
@@ -204,7 +202,7 @@ func (k observer) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile.Lo
 		return reconcile.Lookup{Error: "the provider answered with another sandbox, " + text.Clip(sb.ID, 60)}
 	}
 	k.Policy.Describe(&sb)
-	return reconcile.Lookup{Sandbox: sb, ClockOff: clockOff(sb.AsOf, asked, time.Now())}
+	return reconcile.Lookup{Sandbox: sb}
 }
 
 // find searches sandboxes by link at every provider where the task's may be.
@@ -246,6 +244,7 @@ func (k observer) findAt(
 	ctx context.Context, name string, t *reconcile.Task,
 ) (found []reconcile.Sandbox, err error) {
 	p := k.Policy.Providers[name]
+	ctx = k.clocks.Watch(ctx, name)
 	if p.LinkTask {
 		if found, err = k.Providers[name].Find(ctx, t.ID); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -24,7 +23,7 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*r
 		ByKey:     map[reconcile.Ref]reconcile.Task{},
 		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},
 		Listings: map[string]reconcile.ListingSeen{}, Lookups: map[reconcile.Ref]reconcile.Lookup{},
-		Finds: map[string]reconcile.FindLookup{},
+		Finds: map[string]reconcile.FindLookup{}, Clocks: k.clocks,
 	}
 	if err := k.beforeLooking(ctx, s); err != nil {
 		return nil, err
@@ -153,8 +152,7 @@ func (k observer) listOne(
 	referenced := k.Policy.Providers[name].Referenced
 	pages := 0
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
-	asked := time.Now()
-	within, end := k.span(ctx, "list", slog.String("provider", name))
+	within, end := k.span(k.clocks.Watch(ctx, name), "list", slog.String("provider", name))
 	listing, err := k.Providers[name].List(within, func(page []reconcile.Sandbox) error {
 		before := r.kept.Len()
 		for i := range page {
@@ -173,7 +171,7 @@ func (k observer) listOne(
 	})
 	end(err, slog.Int("pages", pages))
 	seen.Listing = listing
-	seen.Provider, seen.ClockOff = name, clockOff(listing.Date, asked, time.Now())
+	seen.Provider = name
 	//guard:list-failed P3
 	if err != nil {
 		seen.Error, seen.Complete = text.Clip(listingCause(name, err), 300), false
@@ -182,20 +180,6 @@ func (k observer) listOne(
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
 	}
 	return r.all(name), seen
-}
-
-// clockOff is by how much the clock of an answer was off, which was made between two moments of our own clock.
-// Providers tell whole seconds.
-func clockOff(at, asked, received time.Time) time.Duration {
-	switch {
-	case at.IsZero():
-		return 0
-	case at.After(received):
-		return at.Sub(received)
-	case at.Add(time.Second).Before(asked):
-		return at.Add(time.Second).Sub(asked)
-	}
-	return 0
 }
 
 // listingCause is why a listing failed, on one line. What was listed is left out: whoever tells

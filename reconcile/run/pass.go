@@ -247,7 +247,7 @@ func (r *Result) boxes() map[string][]reconcile.SeenSandbox {
 // judge observes and judges with the policy that is in force.
 func (k *Reconciler) judge(ctx context.Context, kind reconcile.PassKind, turn int64) (*Result, error) {
 	in := *k
-	in.turn = turn
+	in.turn, in.clocks = turn, &reconcile.Clocks{}
 	within, done := k.timed(ctx, kind, "listing")
 	s, err := in.observer().observeFirst(within, kind)
 	done(err)

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +57,35 @@ func TestProviderClockBehindProvesNothing(t *testing.T) {
 		}
 		if s.state("sb-x") == reconcile.SandboxEnded {
 			t.Error("a sandbox that is older than its only row was ended")
+		}
+	})
+}
+
+// A clock that is right when a listing begins and an hour ahead by its end makes nothing older either, and is told of.
+func TestProviderClockThatJumps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, jumps := 0, false
+		jumping := func() time.Time {
+			if asked++; jumps && asked > 2 {
+				return time.Now().Add(time.Hour)
+			}
+			return time.Now()
+		}
+		s := openedIn(t, simulated.Options{Now: jumping})
+		jumps = true
+		s.cloud.Put(simulated.Sandbox{ID: "sb-new", CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
+		for range 4 {
+			asked = 0
+			sources := s.once().Sources
+			if !slices.ContainsFunc(sources, func(seen reconcile.SourceSeen) bool {
+				return seen.Name == reconcile.ProviderClockOf(lab) && !seen.Trusted && seen.Reason == "1h ahead of our own clock"
+			}) {
+				t.Errorf("the clock of the provider is not told: %+v", sources)
+			}
+			time.Sleep(time.Minute)
+		}
+		if s.state("sb-new") == reconcile.SandboxEnded {
+			t.Error("a sandbox was ended within 4m of its birth")
 		}
 	})
 }

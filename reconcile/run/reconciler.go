@@ -71,7 +71,8 @@ type Reconciler struct {
 	Span     Span // hears what is done as it is done; nil: nobody does
 	Parallel int  // calls at once; 0 is a good default, 1 makes a pass deterministic
 
-	turn int64 // of those who take turns in being looked at: the number of the pass
+	turn   int64             // of those who take turns in being looked at: the number of the pass
+	clocks *reconcile.Clocks // what answers of this pass, and of what it does, said of the time; nil: not measured
 }
 
 // A Result is what a pass came to.

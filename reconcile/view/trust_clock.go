@@ -9,46 +9,22 @@ import (
 // assessProviderClock compares a provider's clock with our own, as the edge measured it when an answer was
 // received. It is the only comparison of the two: nothing is aged by their difference.
 func (v assessor) assessProviderClock(provider string) {
-	name := reconcile.ProviderClockOf(provider)
-	off, measured := v.clockOff(provider)
+	name, seen := reconcile.ProviderClockOf(provider), v.S.Clocks.Of(provider)
 	_, known := v.S.Memory.Sources[name]
 	switch {
-	case !measured:
-	case max(off, -off) > reconcile.ProviderSkew:
-		v.trust(name, reconcile.ClockOff(off))
+	case !seen.Measured:
+	case !seen.Believed():
+		v.trust(name, seen.Reason())
 	case known:
 		v.trust(name, "")
 	}
 }
 
-// clockOff is by how much a provider's clock was off at the answer of this pass that was the furthest off.
-func (v assessor) clockOff(provider string) (off time.Duration, measured bool) {
-	further := func(by time.Duration) {
-		measured = true
-		if max(by, -by) > max(off, -off) {
-			off = by
-		}
-	}
-	if seen, listed := v.S.Listings[provider]; listed && seen.Error == "" {
-		further(seen.ClockOff)
-	}
-	for ref, look := range v.S.Lookups {
-		if ref.Provider == provider && !look.Gone && look.Error == "" {
-			further(look.ClockOff)
-		}
-	}
-	return off, measured
-}
-
 // believesClock reports whether what the provider of a sandbox says of times is believed: its clock is, and was
-// not off at the look at this one.
+// not off at any answer since.
 func believesClock(s *reconcile.Snapshot, sources map[string]reconcile.SourceSeen, ref reconcile.Ref) bool {
 	seen, known := sources[reconcile.ProviderClockOf(ref.Provider)]
-	off := s.Lookups[ref].ClockOff
-	if of, listed := s.Listings[ref.Provider]; listed && max(off, -off) <= reconcile.ProviderSkew {
-		off = of.ClockOff
-	}
-	return (!known || seen.Trusted) && max(off, -off) <= reconcile.ProviderSkew
+	return (!known || seen.Trusted) && s.Clocks.Of(ref.Provider).Believed()
 }
 
 func (v *signs) believesClock(ref reconcile.Ref) bool { return believesClock(v.S, v.Sources, ref) }

@@ -274,7 +274,10 @@ func putListing(l *entry) {
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: l.arg(0), Date: providerNow}}
 	l.str("failed", &seen.Error)
 	l.list("missing", &seen.Missing)
-	l.dur("off", &seen.ClockOff)
+	clock := reconcile.ClockSeen{Measured: seen.Error == ""}
+	l.dur("off", &clock.Off)
+	l.yes("undated", &clock.Unsaid)
+	l.w.S.Clocks.Note(seen.Provider, clock)
 	seen.Complete = seen.Error == "" && len(seen.Missing) == 0
 	l.w.S.Listings[seen.Provider] = seen
 }

@@ -77,6 +77,7 @@ func (w *World) Observe(texts ...string) {
 		ByKey:    map[reconcile.Ref]reconcile.Task{},
 		Listings: map[string]reconcile.ListingSeen{}, Lookups: map[reconcile.Ref]reconcile.Lookup{},
 		Finds:     map[string]reconcile.FindLookup{},
+		Clocks:    &reconcile.Clocks{},
 		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},
 	}
 	for _, text := range texts {

@@ -16,14 +16,23 @@ import (
 )
 
 // unreadable reports whether a read failed for a value of some row, and the server's words for it: a time that no
-// time with a zone can be (4713 BC), a text that is no number.
+// time with a zone can be (4713 BC), a text that is no number, a JSON that is nested too deep.
 func unreadable(err error) (string, bool) {
 	var e *pgconn.PgError
 	var before notPrepared
-	if errors.As(err, &e) && strings.HasPrefix(e.Code, "22") && !errors.As(err, &before) {
+	if errors.As(err, &e) && ofAValue(e) && !errors.As(err, &before) {
 		return text.Clip(e.Message, 200), true
 	}
 	return "", false
+}
+
+// ofAValue reports whether an error of a read is one of the values that it met: of data, of a domain, beyond a limit of
+// the server (54001: nested too deep), raised by a function of the platform's, or NaN where a whole number is meant,
+// which the server takes for a feature that it lacks.
+func ofAValue(e *pgconn.PgError) bool {
+	classes := []string{"22", "23", "38", "39", "54", "P0"}
+	return len(e.Code) == 5 && slices.Contains(classes, e.Code[:2]) ||
+		e.Code == "0A000" && strings.HasPrefix(e.Routine, "numeric_")
 }
 
 // notPrepared is a failure before anything was read, as of a setting that is refused.

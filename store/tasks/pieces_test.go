@@ -74,6 +74,41 @@ func TestOneRowAlone(t *testing.T) {
 	}
 }
 
+// What else than data is wrong with a value of one row stops no pass either: NaN for a whole number, a JSON that is
+// nested too deep, what a domain or a function of the platform's does not take.
+func TestOneRowOfOtherClassesStopsNoPass(t *testing.T) {
+	for name, test := range map[string]struct{ bad, field, expression string }{
+		"NaN":                   {"NaN", "attempts", "(v::numeric::integer)"},
+		"nested too deep":       {strings.Repeat("[", 100_000), "session", "(v::jsonb->>0)"},
+		"none of a domain":      {"-1", "attempts", "(v::even::integer)"},
+		"refused by a function": {"odd", "session", "(strict(v))"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "CREATE TABLE tasks (id text PRIMARY KEY, status text, box text, v text);"+
+				"CREATE DOMAIN even AS integer CHECK (VALUE % 2 = 0);"+
+				"CREATE FUNCTION strict(v text) RETURNS text LANGUAGE plpgsql AS "+
+				"$$BEGIN IF v = 'odd' THEN RAISE EXCEPTION 'an odd one'; END IF; RETURN v; END$$;"+
+				"INSERT INTO tasks SELECT 'x' || n, 'running', 'sb-' || n, '2' FROM generate_series(1, 9) AS n",
+				mapping.Mapping{Table: "tasks", Columns: map[string]string{"id": "id", "status": "status", "sandbox": "box",
+					test.field: test.expression}, Statuses: map[string][]string{"running": {"running"}, "failed": {"failed"}}})
+			w.exec("INSERT INTO tasks VALUES ('bad', 'running', 'sb-bad', $1)", test.bad)
+			rows, err := w.tasks.Live(t.Context())
+			if err != nil || len(rows.Tasks) != 10 {
+				t.Fatalf("Live = %d rows, %v; want 10", len(rows.Tasks), err)
+			}
+			for _, task := range rows.Tasks {
+				want := reconcile.TaskRunning
+				if task.ID == "bad" {
+					want = reconcile.TaskUnknown
+				}
+				if task.State != want || task.Sandbox == "" {
+					t.Errorf("%s is %+v, want state %q", task.ID, task, want)
+				}
+			}
+		})
+	}
+}
+
 func numbered(prefix string) (out []string) {
 	for n := range 40 {
 		out = append(out, fmt.Sprint(prefix, n+1))

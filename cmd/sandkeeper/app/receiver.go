@@ -18,8 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nicholas-fedor/shoutrrr"
-	"github.com/nicholas-fedor/shoutrrr/pkg/router"
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
@@ -70,23 +68,15 @@ func (r Receiver) CheckAddress() error {
 	if r.Webhook() || strings.HasPrefix(r.URL.Reveal(), teamsWorkflow) {
 		return nil // a URL, as the config was asked for
 	}
-	if _, err := r.sender(); err != nil {
+	if _, err := r.service(); err != nil {
 		return fmt.Errorf("notify %s: %s", r.Called(), r.redacted(err))
 	}
 	return nil
 }
 
-func (r Receiver) sender() (*router.ServiceRouter, error) {
-	sender, err := shoutrrr.CreateSender(r.URL.Reveal())
-	if err != nil {
-		return nil, fmt.Errorf("its address lacks something, see how shoutrrr writes it: %w", err)
-	}
-	return sender, nil
-}
-
 // send is for all that shoutrrr knows. It takes no context: a message under way ends at its own time-out.
 func (r Receiver) send(ctx context.Context, alarms []reconcile.Alarm) error {
-	sender, err := r.sender()
+	service, err := r.service()
 	if err != nil {
 		return err
 	}
@@ -97,7 +87,7 @@ func (r Receiver) send(ctx context.Context, alarms []reconcile.Alarm) error {
 			if ctx.Err() != nil {
 				break // it is taken for failed, and all of it is told again
 			}
-			errs = append(errs, sender.Send(m.body, &m.params)...)
+			errs = append(errs, service.Send(m.body, &m.params))
 		}
 		sent <- errors.Join(errs...)
 	}()
