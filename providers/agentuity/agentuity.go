@@ -73,6 +73,7 @@ var Abilities = wire.Abilities{
 	Looks:          "get and listing: not told; a command in the sandbox is another",
 	Deaths:         "events: when, and why where the event says so; nothing of what is lost with its machine",
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
+	Plants:         canaryLasts,
 }
 
 // A Provider is one organization, or one project of it, seen with one key. It is safe for
@@ -95,7 +96,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do. Executing puts the idle time-out off: the vendor offers no way around.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Executions: p,
-		Checker: p, Deaths: p, ProbeIsActivity: true}
+		Checker: p, Deaths: p, Planter: p, ProbeIsActivity: true}
 }
 
 // New makes the adapter of an entry. It makes no call.

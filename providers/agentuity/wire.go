@@ -89,6 +89,7 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 		s.Labels = map[string]string{projectLabel: b.Project.ID}
 	}
 	p.entry.Mark(&s, b.Snapshot.names()...)
+	s.Canary = p.isCanary(b.Name)
 	if other(b.Org, p.org) || other(b.Project, p.project) {
 		s.Owned = false
 	}

@@ -66,6 +66,7 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateMissing},
 	Looks:          "inspect and listing are the engine's memory, by its source; an exec asks the runtime",
 	Deaths:         "the container's state, then the engine's last events: exit code, out of memory",
+	Plants:         canaryLasts,
 }
 
 // A Provider is one engine. It is safe for concurrent use.
@@ -83,7 +84,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p}
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p, Planter: p}
 }
 
 // The largest answers that are read. A listing comes in one piece.

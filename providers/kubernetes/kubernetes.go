@@ -70,6 +70,7 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateFailed},
 	Looks:          "get and listing are one object (etcd), by the API's design; an exec asks the node",
 	Deaths:         "the status of the object while it is there: reason and exit code of a Pod", Forgets: true,
+	Plants: canaryLasts,
 }
 
 // Claims are what the adapter can do with the claims and sandboxes of agent-sandbox.
@@ -99,7 +100,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Logs: p, Usage: p, Checker: p, Deaths: p}
+	return reconcile.Capabilities{Named: p, Templates: p, Logs: p, Usage: p, Checker: p, Deaths: p, Planter: p}
 }
 
 // New makes the adapter of an entry. It reads the credential's files and makes no call.

@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
@@ -26,8 +27,9 @@ func plants(l *lab) {
 		l.t.Errorf("Get = %+v, want a canary of ours that names no task", got)
 	}
 	all, _, err := l.list()
-	if err != nil || len(all) != 1 || all[0].ID != id || !all[0].Canary {
-		l.t.Errorf("the listing = %+v, %v; want the canary", all, err)
+	all = slices.DeleteFunc(all, func(s reconcile.Sandbox) bool { return !s.Canary }) // an engine may show who uses a template
+	if err != nil || len(all) != 1 || all[0].ID != id {
+		l.t.Errorf("the listing has %+v, %v; want the canary", all, err)
 	}
 	if _, err := l.Provider.Terminate(l.t.Context(), got); err != nil {
 		l.t.Errorf("Terminate = %v", err)

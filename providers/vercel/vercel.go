@@ -60,6 +60,7 @@ var Abilities = wire.Abilities{
 	TemplateExpires: true,
 	Looks:           "not told whether the lists of records and of sessions are two stores",
 	Deaths:          "the session's record: when, and whether somebody asked",
+	Plants:          canaryLasts,
 }
 
 // A Provider is one project of one team. It is safe for concurrent use.
@@ -77,7 +78,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Checker: p, Deaths: p, NamesLast: true}
+	return reconcile.Capabilities{Named: p, Templates: p, Checker: p, Deaths: p, Planter: p, NamesLast: true}
 }
 
 // New makes the adapter of an entry. It makes no call.

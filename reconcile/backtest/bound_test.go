@@ -46,6 +46,14 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
+// hourly are values that tasks showed, one an hour.
+func hourly(values []millis) (out []measured) {
+	for i, v := range values {
+		out = append(out, measured{uint32(day0.Unix()) + 3600*uint32(i), v})
+	}
+	return out
+}
+
 func TestChanged(t *testing.T) {
 	steady, turned := make([]millis, 400), make([]millis, 400)
 	for i := range steady {
@@ -55,13 +63,13 @@ func TestChanged(t *testing.T) {
 			turned[i] += 300
 		}
 	}
-	if at := changed(steady); at != 0 {
+	if at := changed(hourly(steady)); at != 0 {
 		t.Errorf("a steady history changed at %d", at)
 	}
-	if at := changed(turned); at != 200 {
+	if at := changed(hourly(turned)); at != 200 {
 		t.Errorf("changed at %d, want 200", at)
 	}
-	if at := changed(turned[:60]); at != 0 {
+	if at := changed(hourly(turned[:60])); at != 0 {
 		t.Errorf("few samples tell of a change at %d", at)
 	}
 }

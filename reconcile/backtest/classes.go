@@ -115,14 +115,14 @@ func (g *group) count(samples []sample) (n int) {
 
 // matters reports whether what the class measures is of another nature than what the others do.
 func matters(own, others []sample) bool {
-	return sameNature(thinned(valuesOf(own)), thinned(valuesOf(others))) < changeChance
+	return apart(thinned(valuesOf(own)), thinned(valuesOf(others))) > clearly
 }
 
 // valuesOf are what the samples measure that tell.
-func valuesOf(samples []sample) (out []millis) {
+func valuesOf(samples []sample) (out []measured) {
 	for i := range samples {
 		if samples[i].tells() {
-			out = append(out, samples[i].longest)
+			out = append(out, measured{samples[i].ended, samples[i].longest})
 		}
 	}
 	return out

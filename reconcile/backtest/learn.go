@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -137,7 +138,12 @@ func (g *learning) learn(class string, samples []sample, before reconcile.Learne
 	sorted := slices.Clone(h.values)
 	slices.Sort(sorted)
 	if len(sorted) >= g.proof.Samples {
-		now, whole := survivedOf(samples[h.from:]), survivedOf(samples) // what was before may come back, see [tally.result]
+		grows := driftOf(seenOf(samples[h.from:])).from(driftLikely).atMost()
+		if grows.perDay > 0 {
+			h.grows = fmt.Sprintf("what it measures grows by up to %s a day", percent(math.Expm1(grows.perDay)))
+		}
+		now := survivedOf(grows.grown(samples[h.from:]))
+		whole := survivedOf(samples) // what was before may come back, see [tally.result]
 		out.Target = max(now.suggested(g.proof.FalsePositives, g.floor), whole.suggested(g.proof.FalsePositives, g.floor))
 	}
 	learned := before.Target > 0
@@ -162,7 +168,7 @@ func (g *learning) learn(class string, samples []sample, before reconcile.Learne
 		out.After = stepped(before.After, out.Target, g.floor)
 		out.From = moved(before.After, out.After)
 	}
-	out.Line = g.line(&out, h.changed)
+	out.Line = reconcile.Joined(g.line(&out, h.changed), h.grows)
 	return out
 }
 
@@ -241,6 +247,7 @@ type nature struct {
 	values  []millis // that tell, in the order of time; none of what sandkeeper ended
 	cut     []millis // in what sandkeeper ended tasks
 	changed string   // why nothing is learned from it now; "" when it is steady
+	grows   string   // by how much the threshold allows for a growth; "" for none
 }
 
 // natureOf is the present nature of a history. It is steady when it did not change, or when the tasks since then that
@@ -256,7 +263,7 @@ func natureOf(samples []sample, now time.Time) (h nature) {
 	switch {
 	case since.from > 0 && len(before) < changeLeast || since.hidden > 0:
 		h.changed = changedAbout(since.ended)
-	case enough && (sameNature(thinned(before), thinned(newest)) < changeChance ||
+	case enough && (differ(before, newest, clearly) > 0 && !drifts(seenOf(samples), len(before)) ||
 		countSeen(samples[week:]).more(countSeen(samples[:week]))):
 		h.changed = changedAbout(samples[week].ended)
 	}
@@ -272,10 +279,10 @@ func natureOf(samples []sample, now time.Time) (h nature) {
 }
 
 // seenOf are what samples show of the nature of a history.
-func seenOf(samples []sample) (out []millis) {
+func seenOf(samples []sample) (out []measured) {
 	for i := range samples {
 		if value, counts := samples[i].seen(); counts {
-			out = append(out, value)
+			out = append(out, measured{samples[i].ended, value})
 		}
 	}
 	return out

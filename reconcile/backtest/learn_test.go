@@ -201,6 +201,9 @@ var autoWorlds = []autoWorld{
 	{"drift: 0.5 % slower each day", 20, func(day int) law {
 		return uniform(5, 60*math.Pow(1.005, float64(day)))
 	}, .03, 0},
+	{"drift: 1 % slower each day", 20, func(day int) law {
+		return uniform(5, 60*math.Pow(1.01, float64(day)))
+	}, .03, 0},
 	{"few tasks", 4, steady(pareto(10, 1.8)), .03, 0},
 	{"a third stopped by somebody", 20, steady(pareto(10, 1.8)), .03, .33},
 	{"many die", 20, steady(pareto(10, 1.5)), .2, 0},
@@ -221,9 +224,6 @@ var autoWorlds = []autoWorld{
 // hardWorlds change faster than a threshold that is learned can follow. The promise does not hold there, and the
 // document says how far.
 var hardWorlds = []autoWorld{
-	{"drift: 1 % slower each day", 20, func(day int) law {
-		return uniform(5, 60*math.Pow(1.01, float64(day)))
-	}, .03, 0},
 	{"four times as slow, a month after the proof", 20, func(day int) law {
 		if day < 60 {
 			return uniform(5, 60)

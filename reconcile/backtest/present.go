@@ -23,18 +23,12 @@ func presentOf(samples []sample) present {
 	if p, is := suddenly(samples); is {
 		return p
 	}
-	var values []millis
-	var places []int
-	for i := range samples {
-		if value, counts := samples[i].seen(); counts {
-			values, places = append(values, value), append(places, i)
-		}
-	}
-	at := changed(values)
-	if at == 0 {
+	seen := seenOf(samples)
+	at := changed(seen)
+	if at == 0 || drifts(seen, at) {
 		return present{}
 	}
-	from := places[at]
+	from := sort.Search(len(samples), func(i int) bool { return samples[i].ended >= seen[at].ended })
 	p := present{from: from, ended: samples[from].ended}
 	before, since := countSeen(samples[:from]), countSeen(samples[from:])
 	p.words = fmt.Sprintf("%s: only the %d tasks since then count", changedAbout(p.ended), since.told)
@@ -42,6 +36,12 @@ func presentOf(samples []sample) present {
 		p.hidden = since.cut
 	}
 	return p
+}
+
+// drifts reports whether a steady growth explains more of what was measured than a change at the place.
+func drifts(seen []measured, at int) bool {
+	d := driftOf(seen).from(driftClear)
+	return d.perDay > 0 && d.left < stepLeft(seen, seen[at].ended)
 }
 
 // seen is how long the task was silent as far as anybody could see, and whether it counts for the nature of a history.
@@ -52,13 +52,15 @@ func (s *sample) seen() (millis, bool) {
 	return s.longest, s.tells()
 }
 
-// A seenCount counts the tasks that tell, and those that sandkeeper ended.
-type seenCount struct{ told, cut int }
+// A seenCount counts the tasks that tell, those that sandkeeper ended, and those that died in a span that counts: what a
+// rule ends once it acts died by itself before.
+type seenCount struct{ told, cut, died int }
 
 func countSeen(samples []sample) (n seenCount) {
 	for i := range samples {
 		n.told += count(samples[i].tells() && samples[i].outcome != Ours)
 		n.cut += count(samples[i].cut() > 0)
+		n.died += count(samples[i].last() > 0 && !samples[i].tells())
 	}
 	return n
 }
@@ -66,31 +68,37 @@ func countSeen(samples []sample) (n seenCount) {
 // moreChance is the chance of saying that sandkeeper ends more tasks while it does not.
 const moreChance = 1e-3
 
-// more reports whether sandkeeper came to end clearly more of the tasks than before.
+// more reports whether sandkeeper came to end clearly more of the tasks than it ended, or than died, before.
 func (n seenCount) more(before seenCount) bool {
-	if n.cut == 0 || before.cut+before.told == 0 {
+	ended, was := n.cut+n.died, before.cut+before.died
+	if n.cut == 0 || was+before.told == 0 {
 		return false
 	}
-	usual := Upper(before.cut, before.cut+before.told)
-	return usual < 1 && betaShare(usual, float64(n.cut), float64(n.told+1)) < moreChance
+	usual := Upper(was, was+before.told)
+	return usual < 1 && betaShare(usual, float64(ended), float64(n.told+1)) < moreChance
 }
 
-// newestDays are those whose tasks are looked at alone, as too few for a change of what is measured.
-const newestDays = 2 * 24 * time.Hour
+// newestDays are the last days whose tasks are looked at alone, as too few for a change of what is measured: the fewest
+// first. What rises slowly shows in the longer ones.
+var newestDays = []time.Duration{2 * 24 * time.Hour, 7 * 24 * time.Hour, 14 * 24 * time.Hour}
 
-// suddenly is since when sandkeeper ends clearly more tasks, if that is only a few days ago.
+// suddenly is since when sandkeeper ends clearly more tasks, if that is only some days ago.
 func suddenly(samples []sample) (present, bool) {
 	if len(samples) == 0 {
 		return present{}, false
 	}
-	last := time.Unix(int64(samples[len(samples)-1].ended), 0).Add(-newestDays).Unix()
-	at := sort.Search(len(samples), func(i int) bool { return int64(samples[i].ended) >= last })
-	newest := countSeen(samples[at:])
-	if !newest.more(countSeen(samples[:at])) {
-		return present{}, false
+	last := time.Unix(int64(samples[len(samples)-1].ended), 0)
+	for _, days := range newestDays {
+		from := last.Add(-days).Unix()
+		at := sort.Search(len(samples), func(i int) bool { return int64(samples[i].ended) >= from })
+		now := countSeen(samples[at:])
+		if !now.more(countSeen(samples[:at])) {
+			continue
+		}
+		return present{from: at, ended: samples[at].ended, hidden: now.cut,
+			words: fmt.Sprintf("%s: only the %d tasks since then count", changedAbout(samples[at].ended), now.told)}, true
 	}
-	return present{from: at, ended: samples[at].ended, hidden: newest.cut,
-		words: fmt.Sprintf("%s: only the %d tasks since then count", changedAbout(samples[at].ended), newest.told)}, true
+	return present{}, false
 }
 
 // hides says what the history cannot show.

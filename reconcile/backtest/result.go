@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ type Result struct {
 	Samples        int // tasks that completed, and others that showed life after the rule would have acted
 	LivedOn        int // of the samples, those others
 	FalsePositives int
+	Hidden         int     // tasks that the rule ended since it began to end clearly more: they count as if they had lived
 	Upper          float64 // of the rate of false positives, with [Confidence]
 	Proven         bool
 	Suggested      time.Duration // the threshold that would keep the bound; 0: none can be said
@@ -34,6 +36,8 @@ type Result struct {
 	Reason         string
 	Line           string  // the same in short, for what is held by it
 	Frontier       []Point // false positives and dead work by threshold, for All
+	Growth         float64 // of what it measures, by day, where it clearly grows
+	Longer         int     // tasks that would be beyond the threshold tomorrow, as it grows
 }
 
 // Results are what the history says, rule by rule in the order of the table, first of all tasks and then by class.
@@ -76,10 +80,12 @@ func (r *Replay) ofTally(t *tally) []Result {
 func (r *Replay) ofAll(t *tally, samples []sample, since present) Result {
 	all, told := t.result(samples, since, r.proof, All, r.policy.Rules[t.rule].After)
 	if len(told) == len(samples) && since.from > 0 {
-		since.words = changedAbout(since.ended) + ", and what was before speaks more against the rule: all tasks count"
+		day := time.Unix(int64(since.ended), 0).UTC().Add(reconcile.ProofFresh)
+		since.words = changedAbout(since.ended) + ", and what was before speaks more against the rule: all tasks count " +
+			"until it is 30 days old, on " + day.Format(time.DateOnly)
 	}
-	all.Line = reconcile.Joined(r.line(t, &all), since.hides())
-	all.Reason = reconcile.Joined(r.reason(t, &all), since.words, since.hides(), r.unsure(t))
+	all.Line = reconcile.Joined(r.line(t, &all), since.hides(), all.growing())
+	all.Reason = reconcile.Joined(r.reason(t, &all), since.words, since.hides(), all.growing(), r.unsure(t))
 	all.Frontier = frontier(t, told, &all)
 	return all
 }
@@ -104,11 +110,12 @@ func (t *tally) result(
 	all []sample, since present, proof Proof, class string, after time.Duration,
 ) (out Result, told []sample) {
 	told = all[since.from:]
-	out = t.resultOf(told, since.hidden, proof, class, after)
+	grows := driftOf(seenOf(told)).from(driftClear)
+	out = t.resultOf(told, grows, since.hidden, proof, class, after)
 	if since.from == 0 {
 		return out, told
 	}
-	suggested, whole := out.Suggested, t.resultOf(all, since.hidden, proof, class, after)
+	suggested, whole := out.Suggested, t.resultOf(all, drift{}, since.hidden, proof, class, after)
 	//guard:proof-before harm
 	if out.Samples >= proof.Samples && whole.Upper > out.Upper || whole.lower() > max(out.lower(), proof.FalsePositives) {
 		out, told = whole, all
@@ -121,11 +128,15 @@ func (t *tally) result(
 }
 
 // lower is the lower end of the interval of the rate.
-func (r *Result) lower() float64 { return Lower(r.FalsePositives, r.Samples) }
+func (r *Result) lower() float64 { return Lower(r.FalsePositives+r.Hidden, r.Samples+r.Hidden) }
 
-// resultOf is what samples say, of which so many more are hidden: who was ended by sandkeeper may have lived.
-func (t *tally) resultOf(samples []sample, hidden int, proof Proof, class string, after time.Duration) Result {
-	out := Result{Rule: t.rule, Class: class, After: after}
+// resultOf is what samples say, of which so many more are hidden: who was ended by sandkeeper may have lived. What
+// grows counts as long as it will be tomorrow.
+func (t *tally) resultOf(
+	samples []sample, grows drift, hidden int, proof Proof, class string, after time.Duration,
+) Result {
+	out := Result{Rule: t.rule, Class: class, After: after, Hidden: hidden, Growth: math.Expm1(grows.perDay),
+		Longer: grows.beyond(t, samples, after)}
 	var values, delays []millis
 	for i := range samples {
 		s := &samples[i]
@@ -148,9 +159,9 @@ func (t *tally) resultOf(samples []sample, hidden int, proof Proof, class string
 		}
 	}
 	out.Measured, out.Delay = spreadOf(values), spreadOf(delays)
-	out.Upper = Upper(out.FalsePositives+hidden, out.Samples+hidden)
+	out.Upper = Upper(out.FalsePositives+hidden+out.Longer, out.Samples+hidden)
 	out.Proven = out.Samples >= proof.Samples && out.Upper <= proof.FalsePositives
-	out.Suggested = survivedOf(samples).suggested(proof.FalsePositives, reconcile.RuleNamed(t.rule).Floor)
+	out.Suggested = survivedOf(grows.grown(samples)).suggested(proof.FalsePositives, reconcile.RuleNamed(t.rule).Floor)
 	out.Cost = cost(samples, &out)
 	return out
 }

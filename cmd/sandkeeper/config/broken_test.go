@@ -243,11 +243,11 @@ var brokenValues = map[string]brokenConfig{
 		"c.yaml:11:27: canary.within: 1m is no longer than orphan waits for, 5m; use more, or leave it out",
 		`c.yaml:11:39: canary.provider: unknown provider "dayton"; did you mean "daytona"?`,
 	}},
-	"a canary where none can be made": {replace: "daytona\n    token: ${TOKEN}", with: "vercel\n    team: t\n    project: prj_1\n    token: ${TOKEN}",
+	"a canary where none can be made": {replace: "daytona\n    token: ${TOKEN}", with: "simulated",
 		add: "mode: enforce\nrules: {orphan: {rollout: 25}}\ncanary: {template: light}\n", want: []string{
-			"c.yaml:14:1: canary: only 25 % of what orphan finds is ended; give it the whole rollout, or remove canary",
-			"c.yaml:14:1: canary.provider: sandkeeper cannot make a sandbox at a provider of kind vercel; name an entry of kind " +
-				"daytona or e2b, or remove canary",
+			"c.yaml:11:1: canary: only 25 % of what orphan finds is ended; give it the whole rollout, or remove canary",
+			"c.yaml:11:1: canary.provider: sandkeeper cannot make a sandbox at a provider of kind simulated; name an entry of " +
+				"kind agentuity, daytona, docker, e2b, kubernetes or vercel, or remove canary",
 		}},
 	"a canary that ends before it is late": {replace: "daytona\n    token: ${TOKEN}", with: "e2b\n    token: ${TOKEN}",
 		add: "mode: enforce\nrules: {orphan: {after: 50m}}\ncanary: {template: light}\n", want: []string{

@@ -81,7 +81,7 @@ func (c canaryCheck) place() {
 	switch {
 	case lasts == 0:
 		c.r.fail(key, "sandkeeper cannot make a sandbox at a provider of kind "+e.Kind,
-			"name an entry of kind "+strings.Join(planting(), " or ")+", or remove canary")
+			"name an entry of kind "+planting()+", or remove canary")
 	case within >= lasts:
 		c.r.fail("canary.within", fmt.Sprintf("is %s, and %s ends a canary by itself after %s", text.Exact(within), e.Name,
 			text.Exact(lasts)), "use less, or a shorter after for the rule orphan")
@@ -93,14 +93,11 @@ func (c canaryCheck) place() {
 	}
 }
 
-// planting are the kinds of providers where a canary can be made.
-func planting() (kinds []string) {
-	for _, kind := range providers.Kinds() {
-		if providers.Plants(kind) > 0 {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
+// planting names the kinds of providers where a canary can be made.
+func planting() string {
+	kinds := slices.DeleteFunc(providers.Kinds(), func(kind string) bool { return providers.Plants(kind) == 0 })
+	last := len(kinds) - 1
+	return strings.Join(kinds[:last], ", ") + " or " + kinds[last]
 }
 
 // CanaryName is the name of a canary's sandbox at its provider.

@@ -126,6 +126,7 @@ func (s *Server) objects(path, plural string) {
 	front := s.front()
 	s.mux.HandleFunc("GET "+path, front.Handle(s.callOfList, of(s.list)))
 	s.handle("GET "+path+"/{name}", always(simulated.Get), of(s.get), plural)
+	s.handle("POST "+path, always(simulated.Create), of(s.create), plural)
 	s.handle("DELETE "+path+"/{name}", always(simulated.Delete), of(s.destroy), plural)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/providers/wire/wiretest"
@@ -18,6 +19,44 @@ func (s *Server) get(x wiretest.Exchange, plural string) {
 		return
 	}
 	x.JSON(http.StatusOK, s.object(plural, b, p))
+}
+
+// create makes a Pod, or a claim on a pool. A policy of admission refuses what is no template of the world: the API
+// itself takes any image.
+func (s *Server) create(x wiretest.Exchange, plural string) {
+	var in struct {
+		Metadata struct {
+			Name   string
+			Labels map[string]string
+		}
+		Spec struct {
+			WarmPoolRef struct{ Name string }
+			Containers  []struct{ Image string }
+		}
+	}
+	ns := x.R.PathValue("ns")
+	if json.Unmarshal(x.Body, &in) != nil || in.Metadata.Name == "" || plural == sandboxes {
+		fail(x.W, x.R, http.StatusBadRequest, "couldn't decode the object")
+		return
+	}
+	kind, template := "claim", in.Spec.WarmPoolRef.Name
+	if plural == pods {
+		kind, template = "pod", append(in.Spec.Containers, struct{ Image string }{})[0].Image
+	}
+	if t, err := s.world.TemplateOf(template); err != nil || t.State != reconcile.TemplateActive {
+		fail(x.W, x.R, http.StatusForbidden, fmt.Sprintf("%s %q is forbidden: policy denied the request: no template %q",
+			plural, in.Metadata.Name, template))
+		return
+	}
+	if _, _, there := s.find(plural, ns, in.Metadata.Name); there {
+		fail(x.W, x.R, http.StatusConflict, fmt.Sprintf("%s %q already exists", plural, in.Metadata.Name))
+		return
+	}
+	uid := IDs(kind)(len(s.world.Sandboxes()) + 1_000_000)
+	b := s.world.Put(simulated.Sandbox{ID: strings.Join([]string{kind, ns, in.Metadata.Name, uid[strings.LastIndex(uid, "_")+1:]},
+		"_"), Name: in.Metadata.Name, Template: template, Labels: in.Metadata.Labels, State: reconcile.SandboxCreating})
+	p, _ := placeOf(b.ID)
+	x.JSON(http.StatusCreated, s.object(plural, b, p))
 }
 
 type deleteOptions struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
@@ -75,6 +76,9 @@ func (s *Server) failed(c *call, err error) {
 	}
 }
 
+// runtimes are the vendor's own: those beside the templates of a world.
+var runtimes = regexp.MustCompile(`^(node|python)[0-9.]+$`)
+
 func (s *Server) create(c *call) {
 	var in struct {
 		Project    string `json:"projectId"`
@@ -101,6 +105,10 @@ func (s *Server) create(c *call) {
 		return
 	case in.Name != "" && s.record(in.Name) != nil:
 		s.bad(c, "A sandbox named '"+in.Name+"' already exists")
+		return
+	}
+	if _, err := s.world.TemplateOf(in.Runtime); in.Runtime != "" && err != nil && !runtimes.MatchString(in.Runtime) {
+		s.bad(c, "Invalid request: `runtime` should be one of the supported runtimes")
 		return
 	}
 	if in.Name == "" {

@@ -1,0 +1,42 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+)
+
+// canaryLasts is after how long a canary ends, and is removed by the engine, whatever becomes of sandkeeper.
+const canaryLasts = 24 * time.Hour
+
+// canaryMemory is how many bytes of memory a canary may have: the least that an engine takes is 6 MiB.
+const canaryMemory = 64 << 20
+
+// Plant makes and starts a container that no task explains: it sleeps, without a network, and nothing is pulled for it.
+// Both calls are made once: who got no answer looks for it by its name. One that was made and does not start is told by
+// its id and the error.
+func (p *Provider) Plant(ctx context.Context, template, name string) (string, error) {
+	var made client.ContainerCreateResult
+	_, err := p.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
+		made, err = c.ContainerCreate(ctx, client.ContainerCreateOptions{Name: name, Config: &container.Config{
+			Image: template, Labels: p.entry.CanaryLabels(name), Entrypoint: []string{"sleep"},
+			Cmd: []string{strconv.Itoa(int(canaryLasts.Seconds()))},
+		}, HostConfig: &container.HostConfig{AutoRemove: true, NetworkMode: "none",
+			Resources: container.Resources{Memory: canaryMemory}}})
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("plant canary %s: %w", name, err)
+	}
+	if err := checkID(made.ID); err != nil {
+		return "", fmt.Errorf("plant canary %s: the answer names no container: %w", name, err)
+	}
+	if _, _, err := ask(ctx, thing{p, made.ID}, (*client.Client).ContainerStart, client.ContainerStartOptions{}); err != nil {
+		return made.ID, fmt.Errorf("start canary %s: %w", name, err)
+	}
+	return made.ID, nil
+}
