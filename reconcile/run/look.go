@@ -105,6 +105,33 @@ func (k observer) lookSuspects(ctx context.Context, s *reconcile.Snapshot, j *de
 	return true
 }
 
+// lookPaired looks for what rows name, where tasks that seem to have no sandbox shield those of others. What nothing
+// proves to be a task's the ledger does not remember, and its inventory does not show. It reports whether it looked.
+func (k observer) lookPaired(ctx context.Context, s *reconcile.Snapshot, j *decide.Judgement) bool {
+	var refs []reconcile.Ref
+	var named []*reconcile.Task
+	for i := range j.Decisions {
+		d := j.Decisions[i].Subject
+		here := d.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here })
+		if len(j.View.Pairs) > 0 && d.Task != nil && d.Task.Sandbox != "" && !here && len(named) < view.LooksPerPass {
+			refs, named = append(refs, j.View.LookRefs(d)...), append(named, d.Task)
+		}
+	}
+	if len(named) == 0 {
+		return false
+	}
+	k.lookup(ctx, s, refs)
+	rows := view.NewProver(s, &k.Policy)
+	for _, ref := range refs {
+		if look := s.Lookups[ref]; !look.Gone && look.Error == "" {
+			rows.Settle(&look.Sandbox)
+			s.AddOwned(look.Sandbox)
+		}
+	}
+	k.find(ctx, s, named)
+	return true
+}
+
 // judgementSuspects are the decisions that wait for a direct look.
 func judgementSuspects(j *decide.Judgement) []*decide.Decision {
 	var out []*decide.Decision

@@ -39,7 +39,7 @@ func (k observer) measures(provider string) bool {
 func (k observer) examine(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox,
 	p reconcile.ProbePolicy) reconcile.ProbeResult {
 	var seen reconcile.Measurements
-	late := false
+	late, asked := false, time.Now()
 	if policyNeeds(&k.Policy, reconcile.NeedExecutions) {
 		seen.Executions, late = k.executionsOf(ctx, sb)
 	}
@@ -49,7 +49,7 @@ func (k observer) examine(ctx context.Context, ruling decide.Ruling, sb reconcil
 		result.Outcome = reconcile.Infrastructure
 		result.Detail = text.Clip("its executions were not told in time either; "+result.Detail, 300)
 	}
-	k.askWorker(ctx, ruling, sb, p, &result)
+	k.askWorker(ctx, ruling, sb, p, &result, asked)
 	if policyNeeds(&k.Policy, reconcile.NeedUsage) {
 		k.useOf(ctx, sb, &seen)
 	}

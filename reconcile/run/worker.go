@@ -226,9 +226,9 @@ func (w *Worker) keep() {
 	w.forget.Reset(keepFor)
 }
 
-// newWorkerView looks at the world without looking at any sandbox: the ledger's inventory stands
-// for the listings, and the trust in the sources is what the passes left, but for what the
-// rows themselves show.
+// newWorkerView looks at the world without looking at any sandbox but those that may settle a pair: the ledger's
+// inventory stands for the listings, and the trust in the sources is what the passes left, but for what the rows
+// themselves show.
 func (k *Reconciler) newWorkerView(ctx context.Context, pass int64) (*workerView, error) {
 	in := *k
 	s, err := in.observer().observeFirst(ctx, reconcile.Quick)
@@ -246,6 +246,10 @@ func (k *Reconciler) newWorkerView(ctx context.Context, pass int64) (*workerView
 	s.TakeInventory(&in.Policy)
 	s.Weigh()
 	j := decide.Judge(s, &in.Policy)
+	//guard:pair-named live
+	if in.observer().lookPaired(ctx, s, j) {
+		j = decide.Judge(s, &in.Policy)
+	}
 	j.View.Rules = view.ActiveRules(reconcile.Full, &in.Policy) // a second look judges what a full pass found
 	r := &Result{Pass: pass, Kind: reconcile.Full, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
 		Counts: j.Counts, Plan: &decide.Plan{}, reconciler: &in}

@@ -37,8 +37,8 @@ type place interface {
 	Alone() bool
 	Answers(ref reconcile.Ref) bool
 	Nobodys(ref reconcile.Ref) bool
-	Ageless(ref reconcile.Ref) bool
-	HandedOn(ref reconcile.Ref) bool
+	Ageless(task string, ref reconcile.Ref) bool
+	HandedOn(task string, ref reconcile.Ref) bool
 	Tell(on bool)
 	News() []string
 	Happened() map[string]int

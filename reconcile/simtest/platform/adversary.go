@@ -202,6 +202,9 @@ func (w *watch) anothers(d *effect) string {
 	if !d.ends() || k.box != d.b || r == nil || !r.State.Live() {
 		return ""
 	}
+	if d.a.Rule == "over-age" {
+		return "" // by its own age, whosever it is: that it is as old asks `early`
+	}
 	return fmt.Sprintf("%s: it is in use by %s, of another tenant", d.what(), k.id)
 }
 

@@ -54,10 +54,10 @@ func nobodys(t *Platform, b *box) bool {
 }
 
 // Ageless reports whether a clock by which a sandbox or its row is as old as it is has jumped since either was made.
-func (t *Platform) Ageless(ref reconcile.Ref) bool {
+func (t *Platform) Ageless(task string, ref reconcile.Ref) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := t.boxes[ref]
+	b := t.meant(task, ref)
 	if b == nil {
 		return false
 	}
@@ -66,11 +66,23 @@ func (t *Platform) Ageless(ref reconcile.Ref) bool {
 	})
 }
 
+// meant is the sandbox that a step is about; that of the task whose row names it, where the step is the row's and names
+// none itself.
+func (t *Platform) meant(task string, ref reconcile.Ref) *box {
+	row := t.table.rows[task]
+	for _, b := range t.boxOrder {
+		if ref.ID == "" && row != nil && (row.Sandbox == b.ref.ID || row.Sandbox == b.name) {
+			return b
+		}
+	}
+	return t.boxes[ref]
+}
+
 // HandedOn reports whether a sandbox is somebody else's by now, or another task's.
-func (t *Platform) HandedOn(ref reconcile.Ref) bool {
+func (t *Platform) HandedOn(task string, ref reconcile.Ref) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := t.boxes[ref]
+	b := t.meant(task, ref)
 	return b != nil && (b.owner != ours || b.reused)
 }
 
