@@ -64,6 +64,7 @@ var places = []place{
 	{pattern: "reconcile", never: effects},
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none
 	// Pure: no context, no clock, no I/O.
+	{pattern: "reconcile/score", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/view", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/rules", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
 	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/view", "reconcile/rules"}, never: effects, not: impure},
@@ -110,8 +111,8 @@ var places = []place{
 	{pattern: "providers/*/*test", ours: []string{"reconcile", "providers/simulated", "providers/wire/wiretest"},
 		never: databases},
 	// What the page says is made of data; who may read it, and how, is the listener's.
-	{pattern: "web", ours: []string{"reconcile", "web/chart", "web/fleet", "web/fresh", "web/passes", "web/ui"}, never: databases,
-		not: []string{"net"}},
+	{pattern: "web", ours: []string{"reconcile", "reconcile/score", "web/chart", "web/fleet", "web/fresh", "web/passes",
+		"web/ui"}, never: databases, not: []string{"net"}},
 	{pattern: "web/chart", never: databases, not: []string{"net"}},
 	{pattern: "web/fleet", ours: []string{"reconcile", "web/chart", "web/ui"}, never: databases, not: []string{"net"}},
 	{pattern: "web/passes", ours: []string{"reconcile", "web/chart", "web/ui"}, never: databases, not: []string{"net"}},

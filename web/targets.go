@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/score"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -26,7 +27,7 @@ type targetLine struct {
 // were measured.
 func (s *model) targets() []targetLine {
 	var lines []targetLine
-	for _, t := range s.Scores.Targets(&s.policy) {
+	for _, t := range score.Targets(&s.Scores, &s.policy) {
 		l := targetLine{Name: t.Name, Text: ui.Capital(t.Text), Value: t.Value, Aim: t.Aim, Level: ui.Calm,
 			Word: "not measured"}
 		switch {

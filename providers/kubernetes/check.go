@@ -25,8 +25,11 @@ type right struct {
 	subresource string
 }
 
+// checks are what the cluster is asked of our own credential.
+type checks struct{ *Provider }
+
 // rights are what the credential must be allowed for the kinds that are listed.
-func (p *Provider) rights() []right {
+func (p checks) rights() []right {
 	var out []right
 	for _, k := range p.kinds {
 		out = append(out, right{"list", k, ""}, right{"delete", k, ""})
@@ -48,7 +51,9 @@ func (p *Provider) rights() []right {
 
 // Check asks the cluster who the credential is and what it may do, and reads the first page
 // of each listing. A question that the cluster does not know says nothing of the credential.
-func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
+func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult { return checks{p}.all(ctx) }
+
+func (p checks) all(ctx context.Context) []reconcile.CheckResult {
 	const what = "credential"
 	in, a, err := p.review(ctx, "authentication.k8s.io", "SelfSubjectReview", nil)
 	out := []reconcile.CheckResult{wire.Well(what, "user "+text.Clip(cmp.Or(in.User.Name, "without a name"), 120))}
@@ -69,15 +74,15 @@ func (p *Provider) Check(ctx context.Context) []reconcile.CheckResult {
 		line.What += " of " + scope.Name
 		out = append(out, line)
 		if p.container != "" && strings.HasPrefix(scope.Name, pods.plural+" ") {
-			out = append(out, p.checkContainer(ctx, scope))
+			out = append(out, p.containerOf(ctx, scope))
 		}
 	}
 	return out
 }
 
-// checkContainer refuses a key container that names none of our Pods' containers: nothing would
+// containerOf refuses a key container that names none of our Pods' containers: nothing would
 // ever be probed. Each container has an image.
-func (p *Provider) checkContainer(ctx context.Context, scope wire.Scope) reconcile.CheckResult {
+func (p checks) containerOf(ctx context.Context, scope wire.Scope) reconcile.CheckResult {
 	what := "container " + p.container + " of " + scope.Name
 	in, err := scope.Read(ctx, "")
 	ours, have := 0, 0
@@ -110,7 +115,7 @@ type verdict struct {
 }
 
 // review posts a question about our own credential.
-func (p *Provider) review(ctx context.Context, group, kind string, spec map[string]any) (verdict, wire.Answer, error) {
+func (p checks) review(ctx context.Context, group, kind string, spec map[string]any) (verdict, wire.Answer, error) {
 	body, _ := json.Marshal(map[string]any{"apiVersion": group + "/v1", "kind": kind, "spec": spec}) // texts
 	var in struct {
 		Status verdict `json:"status"`
@@ -121,7 +126,7 @@ func (p *Provider) review(ctx context.Context, group, kind string, spec map[stri
 }
 
 // may is the line of one right in one namespace.
-func (p *Provider) may(ctx context.Context, namespace string, r right) reconcile.CheckResult {
+func (p checks) may(ctx context.Context, namespace string, r right) reconcile.CheckResult {
 	thing := strings.TrimSuffix(r.verb+" "+r.kind.plural+"/"+r.subresource, "/") + " in " + namespace
 	in, a, err := p.review(ctx, "authorization.k8s.io", "SelfSubjectAccessReview", map[string]any{
 		"resourceAttributes": map[string]any{"namespace": namespace, "verb": r.verb, "group": r.kind.group,
@@ -139,7 +144,7 @@ func (p *Provider) may(ctx context.Context, namespace string, r right) reconcile
 }
 
 // measures is the line of what can be done without: the measurements of metrics-server.
-func (p *Provider) measures(ctx context.Context, namespace string) reconcile.CheckResult {
+func (p checks) measures(ctx context.Context, namespace string) reconcile.CheckResult {
 	said := "measured by metrics-server"
 	k := wire.Call{What: "measurements", URL: p.at(metrics, namespace) + "?limit=1", Max: wire.MaxPage}
 	if _, err := p.client.Get(ctx, k, &struct{}{}); err != nil {

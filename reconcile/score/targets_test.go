@@ -1,4 +1,4 @@
-package decide
+package score
 
 import (
 	"testing"
@@ -73,7 +73,7 @@ func TestTargets(t *testing.T) {
 		"no such deadline": {reconcile.Scores{}, "deadline-to-gone", unknown, "nothing to measure"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := targetNamed(t, c.scores.Targets(targetsPolicy()), c.target)
+			got := targetNamed(t, Targets(&c.scores, targetsPolicy()), c.target)
 			stands := unknown
 			switch {
 			case got.Measured && got.Met:
@@ -90,7 +90,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-func targetNamed(t *testing.T, all []reconcile.Target, name string) reconcile.Target {
+func targetNamed(t *testing.T, all []Target, name string) Target {
 	t.Helper()
 	for _, one := range all {
 		if one.Name == name {
@@ -98,20 +98,20 @@ func targetNamed(t *testing.T, all []reconcile.Target, name string) reconcile.Ta
 		}
 	}
 	t.Fatalf("no target %s in %v", name, all)
-	return reconcile.Target{}
+	return Target{}
 }
 
 // TestTargetsAreNamed: each once, each with words, and none that the house did not set.
 func TestTargetsAreNamed(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, one := range (&reconcile.Scores{}).Targets(targetsPolicy()) {
+	for _, one := range Targets(&reconcile.Scores{}, targetsPolicy()) {
 		if seen[one.Name] || one.Text == "" || one.Value == "" {
 			t.Errorf("target %+v: named twice, or without words", one)
 		}
 		seen[one.Name] = true
 	}
-	for _, one := range (&reconcile.Scores{}).Targets(&reconcile.Policy{}) {
+	for _, one := range Targets(&reconcile.Scores{}, &reconcile.Policy{}) {
 		if one.Name == "at-rest" {
 			t.Error("there is a target for sandboxes at rest although the house has no norm")
 		}

@@ -1,4 +1,5 @@
-package reconcile
+// Package score holds what was measured against what it should be. It is pure.
+package score
 
 import (
 	"fmt"
@@ -6,8 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
+
+// scores are what was measured.
+type scores struct{ *reconcile.Scores }
 
 // A Target is a number that operators hold themselves to, and how it stands. What was not
 // measured is neither met nor missed.
@@ -30,12 +35,13 @@ const (
 
 // Targets compares the scores with what they should be. The policy says what is normal in
 // this house.
-func (s *Scores) Targets(p *Policy) []Target {
+func Targets(of *reconcile.Scores, p *reconcile.Policy) []Target {
+	s := &scores{of}
 	return slices.Concat(s.endings(), s.stops(p), s.tasks(), s.recoveries(), s.worlds(p))
 }
 
 // endings are about sandboxes that were ended.
-func (s *Scores) endings() []Target {
+func (s *scores) endings() []Target {
 	return []Target{
 		share{s.Confirmed, s.Asked}.atLeast(aimMost, Target{
 			Name: "terminations-confirmed", Text: "terminations that were confirmed"}),
@@ -45,13 +51,13 @@ func (s *Scores) endings() []Target {
 }
 
 // stops are about tasks that a person or a deadline ended.
-func (s *Scores) stops(p *Policy) []Target {
+func (s *scores) stops(p *reconcile.Policy) []Target {
 	rule := p.Rules["stop-ignored"]
 	return []Target{
 		share{s.StopsFast, s.Stops}.atLeast(aimMost, Target{
 			Name: "stop-response", Text: "ignored stops acted on within 5s" + waits(rule.After, p.Quick)}),
-		s.StopGone.told(Target{Name: "stop-to-gone", Text: "time from a stop to its sandbox being gone"}),
-		s.DeadlineGone.told(Target{Name: "deadline-to-gone", Text: "time from a deadline to its sandbox being gone"}),
+		told(s.StopGone, Target{Name: "stop-to-gone", Text: "time from a stop to its sandbox being gone"}),
+		told(s.DeadlineGone, Target{Name: "deadline-to-gone", Text: "time from a deadline to its sandbox being gone"}),
 		s.afterStop(),
 	}
 }
@@ -66,7 +72,7 @@ func waits(after, quick time.Duration) string {
 
 // afterStop counts work that went on after its stop. Without any stop there is nothing that
 // could have been seen.
-func (s *Scores) afterStop() Target {
+func (s *scores) afterStop() Target {
 	t := Target{Name: "work-after-stop", Text: "looks that found new work of a stopped task", Aim: "none"}
 	if s.Ended["stopped"] == 0 && s.WorkAfterStop == 0 {
 		t.Value = "no task was stopped"
@@ -77,7 +83,7 @@ func (s *Scores) afterStop() Target {
 }
 
 // tasks are about workers that stop working.
-func (s *Scores) tasks() []Target {
+func (s *scores) tasks() []Target {
 	ended := 0
 	for _, n := range s.Ended {
 		ended += n
@@ -91,7 +97,7 @@ func (s *Scores) tasks() []Target {
 }
 
 // recoveries are about what was replaced or woken up.
-func (s *Scores) recoveries() []Target {
+func (s *scores) recoveries() []Target {
 	return []Target{
 		share{s.Back, s.Recreated}.atLeast(aimMost, Target{
 			Name: "recreations", Text: "recreated sandboxes whose worker came back"}),
@@ -101,7 +107,7 @@ func (s *Scores) recoveries() []Target {
 }
 
 // worlds are about the fleet.
-func (s *Scores) worlds(p *Policy) []Target {
+func (s *scores) worlds(p *reconcile.Policy) []Target {
 	all := []Target{s.probing()}
 	if norm := p.Rules["capacity"].AtRest; norm > 0 {
 		all = append(all, s.quarantined(norm))
@@ -111,7 +117,7 @@ func (s *Scores) worlds(p *Policy) []Target {
 
 // probing holds the failed probes against those of the time before: a fleet has its own
 // normal. A few points more of a tiny rate are noise, and twice a large one is not.
-func (s *Scores) probing() Target {
+func (s *scores) probing() Target {
 	t := Target{Name: "probes", Text: "probes that failed", Aim: "at most twice their baseline"}
 	now, before := share{s.ProbesFailed, s.Probes}, share{s.BeforeFailed, s.Before}
 	switch {
@@ -129,7 +135,7 @@ func (s *Scores) probing() Target {
 }
 
 // quarantined counts what runs while nothing has to.
-func (s *Scores) quarantined(norm int) Target {
+func (s *scores) quarantined(norm int) Target {
 	t := Target{Name: "at-rest", Text: "active sandboxes while no task lives", Aim: fmt.Sprintf("below %d", norm)}
 	switch {
 	case s.Active < 0 || s.Live < 0:
@@ -181,7 +187,7 @@ func (s share) over(times int, other share, points int) bool {
 }
 
 // told is a measured time that has no target of its own.
-func (q Quantiles) told(t Target) Target {
+func told(q reconcile.Quantiles, t Target) Target {
 	if q.Count == 0 {
 		t.Value = "nothing to measure"
 		return t
