@@ -507,7 +507,7 @@ type Intent struct {
 
 // Listed A Listed is one sandbox as the runbook lists it.
 type Listed struct {
-	// AgeMinutes Since the ledger saw it first, at its last change that is on record.
+	// AgeMinutes Since it was created, or was seen first where its provider does not say; until it was gone.
 	AgeMinutes float32 `json:"age_minutes"`
 
 	// AgentType Its template.

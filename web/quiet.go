@@ -29,7 +29,7 @@ func (s *model) quiet(p *page) []quiet {
 	add(len(p.Hold) == 0, quiet{"On hold", "nothing", ui.Well, "stops"})
 	add(len(p.Working) == 0, quiet{"Repairs", "none under way", ui.Calm, ui.Asking("actions", "state", "open")})
 	_, active := s.templateLines()
-	add(len(p.Templates) == 0, quiet{"Templates", templatesWord(active), ui.Calm, ""})
+	add(len(p.Templates) == 0, quiet{"Templates", templatesWord(active), ui.Calm, "sources"})
 	add(true, quiet{"Sources", sourcesWord(s.Overview), sourcesLevel(s.Overview), "sources"})
 	add(true, falseQuiet(s.Overview))
 	if s.missed() == 0 {

@@ -74,7 +74,11 @@ func agreement(s *model) string {
 	case counted && listed && tasks == 1 && boxes == 1:
 		return "The live task and its sandbox agree."
 	case counted && listed:
-		return fmt.Sprintf("All %s and %s agree.", ui.Count(tasks, "live task"), ui.Count(boxes, "sandbox"))
+		said := fmt.Sprintf("All %s and %s agree.", ui.Count(tasks, "live task"), ui.Count(boxes, "sandbox"))
+		if more := boxes - tasks; more > 0 { // a script in a loop begins so: it must not look like nothing
+			said += fmt.Sprintf(" %s more than tasks, none due.", ui.Count(more, "sandbox"))
+		}
+		return said
 	case s.policy.Tasks.None && listed:
 		return fmt.Sprintf("%s %s there and not broken. Without a task table sandkeeper cannot know which are needed.",
 			ui.Count(boxes, "sandbox"), ui.Verb(boxes, "is", "are"))

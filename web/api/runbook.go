@@ -21,7 +21,7 @@ type Listed struct {
 	ID        string    `json:"id" jsonschema_extras:"x-untrusted=true"`
 	Status    string    `json:"status"`
 	CreatedAt time.Time `json:"created_at,omitzero"`
-	// Since the ledger saw it first, at its last change that is on record.
+	// Since it was created, or was seen first where its provider does not say; until it was gone.
 	AgeMinutes float64 `json:"age_minutes"`
 	// Its template.
 	AgentType string `json:"agent_type,omitempty" jsonschema_extras:"x-untrusted=true"`
@@ -34,9 +34,12 @@ func ListedOf(s *reconcile.SandboxSeen, now time.Time) Listed {
 	if !s.GoneAt.IsZero() {
 		end = s.GoneAt
 	}
-	age := 0.0
-	if !s.FirstSeen.IsZero() {
-		age = max(float64(end.Sub(s.FirstSeen)/time.Minute), 0)
+	born, age := s.CreatedAt, 0.0
+	if born.IsZero() {
+		born = s.FirstSeen
+	}
+	if !born.IsZero() {
+		age = max(float64(end.Sub(born)/time.Minute), 0) // a provider's clock may be ahead
 	}
 	return Listed{ID: s.ID, Status: statusOf(s), CreatedAt: utc(s.CreatedAt), AgeMinutes: age, AgentType: s.Template,
 		TaskID: s.Task}

@@ -37,12 +37,12 @@ func taskWords(counts map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// sandboxWords are the sandboxes of each provider by state.
+// sandboxWords are the sandboxes of each provider by state, as many as [ownedSandboxes]: what has ended is none.
 func sandboxWords(counts map[string]int) []string {
 	states := map[string][]string{}
 	for _, key := range slices.Sorted(maps.Keys(counts)) {
 		of := reconcile.ParseCount(key)
-		if of.What == reconcile.CountSandboxes && counts[key] != 0 {
+		if of.What == reconcile.CountSandboxes && counts[key] != 0 && of.State != string(reconcile.SandboxEnded) {
 			states[of.Provider] = append(states[of.Provider], fmt.Sprintf("%d %s", counts[key], of.State))
 		}
 	}

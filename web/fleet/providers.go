@@ -146,12 +146,12 @@ func trustCell(o *reconcile.Overview, name string, listing reconcile.SourceSeen)
 	return ui.Chip(ui.Well, "trusted").To("sources")
 }
 
-// sandboxesOf are the sandboxes of a provider that run, and those in another state.
+// sandboxesOf are the sandboxes of a provider that run, and those in another state; what has ended is none of them.
 func sandboxesOf(o *reconcile.Overview, name string) (running, other int) {
 	for key, n := range o.Counts {
 		of := reconcile.ParseCount(key)
 		switch {
-		case of.What != reconcile.CountSandboxes || of.Provider != name:
+		case of.What != reconcile.CountSandboxes || of.Provider != name || of.State == string(reconcile.SandboxEnded):
 		case of.State == string(reconcile.SandboxRunning):
 			running += n
 		default:

@@ -430,3 +430,16 @@ func TestRunbookPaths(t *testing.T) {
 		}
 	}
 }
+
+// TestRunbookAge is since it was created, as a script takes the two fields next to each other; else since it was first seen.
+func TestRunbookAge(t *testing.T) {
+	box := recorded{}.box()
+	box.CreatedAt, box.FirstSeen = noon.Add(-time.Hour), noon.Add(-time.Minute)
+	if got := api.ListedOf(&box, noon).AgeMinutes; got != 60 {
+		t.Errorf("created an hour ago, it is %v minutes old", got)
+	}
+	box.CreatedAt = time.Time{}
+	if got := api.ListedOf(&box, noon).AgeMinutes; got != 1 {
+		t.Errorf("first seen a minute ago, it is %v minutes old", got)
+	}
+}
