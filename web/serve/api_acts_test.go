@@ -129,25 +129,29 @@ func TestWhoIsShown(t *testing.T) {
 		barred  bool
 		fails   bool
 	}{
-		"nobody":                        {peer: "127.0.0.1:1"},
-		"a token that reads":            {peer: "192.0.2.1:1", headers: []string{"Authorization", "Bearer read"}, want: caller{name: "ana", by: byReadToken, role: roleReader, token: "r"}},
-		"a token that acts":             {peer: "127.0.0.1:1", headers: []string{"Authorization", "bearer act"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}},
-		"of one who may not act":        {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer act of ben"}, want: caller{name: "ben", by: byActToken, role: roleReader, token: "b"}},
-		"over plain HTTP":               {peer: "192.0.2.1:1", headers: []string{"Authorization", "Bearer act"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
-		"by a proxy on this machine":    {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-For", "192.0.2.1"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
-		"over TLS":                      {peer: "192.0.2.1:1", tls: true, headers: []string{"Authorization", "Bearer act"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}},
-		"by a proxy with TLS":           {peer: "10.1.2.3:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-Proto", "https"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}},
-		"by a proxy without":            {peer: "10.1.2.3:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-Proto", "http"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
-		"by who says to be one":         {peer: "192.0.2.1:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-Proto", "https"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
-		"a token that is none":          {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer x"}, fails: true},
-		"a token that nobody can check": {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer broken"}, fails: true},
-		"an empty one":                  {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer"}, fails: true},
-		"a proxy's user":                {peer: "10.1.2.3:1", headers: []string{userHeader, "ana"}, want: caller{name: "ana", by: byProxy, role: roleOperator}},
-		"an address as IPv6 has it":     {peer: "[::ffff:10.1.2.3]:1", headers: []string{userHeader, "ben"}, want: caller{name: "ben", by: byProxy, role: roleReader}},
-		"somebody else's header":        {peer: "192.0.2.1:1", headers: []string{userHeader, "ana"}},
-		"a name of two lines":           {peer: "10.1.2.3:1", headers: []string{userHeader, "an\u2028a"}},
-		"a name that is very long":      {peer: "10.1.2.3:1", headers: []string{userHeader, strings.Repeat("a", 201)}},
-		"a password beside it":          {peer: "10.1.2.3:1", headers: []string{userHeader, "ana", "Authorization", "Basic eDp4"}},
+		"nobody":                                   {peer: "127.0.0.1:1"},
+		"a token that reads":                       {peer: "192.0.2.1:1", headers: []string{"Authorization", "Bearer read"}, want: caller{name: "ana", by: byReadToken, role: roleReader, token: "r"}},
+		"a token that acts":                        {peer: "127.0.0.1:1", headers: []string{"Authorization", "bearer act"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}},
+		"of one who may not act":                   {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer act of ben"}, want: caller{name: "ben", by: byActToken, role: roleReader, token: "b"}},
+		"over plain HTTP":                          {peer: "192.0.2.1:1", headers: []string{"Authorization", "Bearer act"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
+		"by a proxy on this machine":               {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-For", "192.0.2.1"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
+		"by one that says so in Forwarded":         {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer act", "Forwarded", "for=192.0.2.1"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
+		"by one that says so in Via":               {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer act", "Via", "1.1 gate"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
+		"by one that says so in X-Real-Ip":         {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer act", "X-Real-Ip", "192.0.2.1"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
+		"over TLS":                                 {peer: "192.0.2.1:1", tls: true, headers: []string{"Authorization", "Bearer act"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}},
+		"by a proxy with TLS":                      {peer: "10.1.2.3:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-Proto", "https"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}},
+		"by a proxy without":                       {peer: "10.1.2.3:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-Proto", "http"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
+		"by a proxy without, to whom TLS was said": {peer: "10.1.2.3:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-Proto", "https", "X-Forwarded-Proto", "http"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
+		"by who says to be one":                    {peer: "192.0.2.1:1", headers: []string{"Authorization", "Bearer act", "X-Forwarded-Proto", "https"}, want: caller{name: "ana", by: byActToken, role: roleOperator, token: "a"}, barred: true},
+		"a token that is none":                     {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer x"}, fails: true},
+		"a token that nobody can check":            {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer broken"}, fails: true},
+		"an empty one":                             {peer: "127.0.0.1:1", headers: []string{"Authorization", "Bearer"}, fails: true},
+		"a proxy's user":                           {peer: "10.1.2.3:1", headers: []string{userHeader, "ana"}, want: caller{name: "ana", by: byProxy, role: roleOperator}},
+		"an address as IPv6 has it":                {peer: "[::ffff:10.1.2.3]:1", headers: []string{userHeader, "ben"}, want: caller{name: "ben", by: byProxy, role: roleReader}},
+		"somebody else's header":                   {peer: "192.0.2.1:1", headers: []string{userHeader, "ana"}},
+		"a name of two lines":                      {peer: "10.1.2.3:1", headers: []string{userHeader, "an\u2028a"}},
+		"a name that is very long":                 {peer: "10.1.2.3:1", headers: []string{userHeader, strings.Repeat("a", 201)}},
+		"a password beside it":                     {peer: "10.1.2.3:1", headers: []string{userHeader, "ana", "Authorization", "Basic eDp4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := &authGate{operators: []string{"ana"}, tokens: tokens, proxies: proxies}
@@ -158,7 +162,7 @@ func TestWhoIsShown(t *testing.T) {
 			r := httptest.NewRequest("GET", target, nil)
 			r.RemoteAddr = c.peer
 			for i := 0; i < len(c.headers); i += 2 {
-				r.Header.Set(c.headers[i], c.headers[i+1])
+				r.Header.Add(c.headers[i], c.headers[i+1])
 			}
 			got, err := g.shown(r)
 			barred := got.barred != ""

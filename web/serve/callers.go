@@ -75,8 +75,12 @@ func (r *route) refusal(q *http.Request) string {
 }
 
 // fromHere reports whether a browser says that this page sent the request, which no other page can have it say.
-// A program says nothing of that kind; only what shows a token of its own is believed to be one.
+// A program says nothing of that kind; only what shows a token of its own is believed to be one. Who says it twice is
+// no browser, and what else stands between may have read the other one.
 func fromHere(q *http.Request, program bool) bool {
+	if len(q.Header.Values("Origin")) > 1 || len(q.Header.Values("Sec-Fetch-Site")) > 1 {
+		return false
+	}
 	origin, site := q.Header.Get("Origin"), q.Header.Get("Sec-Fetch-Site")
 	if program && origin == "" && site == "" {
 		return true

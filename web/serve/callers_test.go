@@ -18,6 +18,7 @@ func TestRefusals(t *testing.T) {
 	elsewhere := map[string]string{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
 	half := map[string]string{"Origin": "https://page.example"}
 	other := map[string]string{"Sec-Fetch-Site": "same-origin"}
+	const saidTwice = "a session from two sites at once"
 	for name, c := range map[string]struct {
 		caller  caller
 		headers map[string]string
@@ -28,6 +29,7 @@ func TestRefusals(t *testing.T) {
 		"a token in a page of somebody":  {caller{name: "bot", by: byActToken, role: roleOperator}, elsewhere, "asked for by this page itself"},
 		"a token with an origin alone":   {caller{name: "bot", by: byActToken, role: roleOperator}, half, "asked for by this page itself"},
 		"a token with a site alone":      {caller{name: "bot", by: byActToken, role: roleOperator}, other, "asked for by this page itself"},
+		saidTwice:                        {caller{name: "ana", by: bySession, role: roleOperator}, here, "asked for by this page itself"},
 		"a session without an origin":    {caller{name: "ana", by: bySession, role: roleOperator}, nil, "asked for by this page itself"},
 		"a session from elsewhere":       {caller{name: "ana", by: bySession, role: roleOperator}, elsewhere, "asked for by this page itself"},
 		"a token that may read":          {caller{name: "bot", by: byReadToken, role: roleOperator}, nil, "does not count here"},
@@ -43,6 +45,9 @@ func TestRefusals(t *testing.T) {
 		r.TLS = &tls.ConnectionState{}
 		for key, value := range c.headers {
 			r.Header.Set(key, value)
+		}
+		if name == saidTwice {
+			r.Header.Add("Sec-Fetch-Site", "cross-site")
 		}
 		if got := row.refusal(calledBy(r, c.caller)); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,8 +90,15 @@ func (g *authGate) trusted(r *http.Request) bool {
 // private reports whether nobody on the way hears what is said: TLS, this machine, or a trusted proxy that had TLS.
 func (g *authGate) private(r *http.Request) bool {
 	peer, ok := peerOf(r)
-	return r.TLS != nil || ok && peer.IsLoopback() && r.Header.Get("X-Forwarded-For") == "" ||
-		g.trusted(r) && r.Header.Get("X-Forwarded-Proto") == "https"
+	return r.TLS != nil || ok && peer.IsLoopback() && !relayed(r) ||
+		g.trusted(r) && slices.Equal(r.Header.Values("X-Forwarded-Proto"), []string{"https"})
+}
+
+// relayed reports whether a proxy of this machine says that the request came from elsewhere.
+func relayed(r *http.Request) bool {
+	return slices.ContainsFunc([]string{"X-Forwarded-For", "Forwarded", "Via", "X-Real-Ip"}, func(name string) bool {
+		return len(r.Header.Values(name)) > 0
+	})
 }
 
 func peerOf(r *http.Request) (netip.Addr, bool) {
