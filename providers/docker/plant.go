@@ -19,8 +19,8 @@ const canaryLasts = 24 * time.Hour
 const canaryMemory = 64 << 20
 
 // Plant makes and starts a container that no task explains: it sleeps, without a network, and nothing is pulled for it.
-// Both calls are made once: who got no answer looks for it by its name. One that does not start is removed, else told by
-// its id beside the error.
+// Both calls are made once: who got no answer looks for it by its name. One that does not start is removed, else told
+// by its id beside the error.
 func (p *Provider) Plant(ctx context.Context, template, name string) (string, error) {
 	var made client.ContainerCreateResult
 	_, err := p.call(ctx, func(ctx context.Context, c *client.Client) (err error) {
