@@ -54,7 +54,8 @@ func (s *Server) create(x wiretest.Exchange, plural string) {
 	}
 	uid := IDs(kind)(len(s.world.Sandboxes()) + 1_000_000)
 	uid = uid[strings.LastIndex(uid, "_")+1:]
-	b := s.world.Put(simulated.Sandbox{ID: strings.Join([]string{kind, ns, in.Metadata.Name, uid}, "_"), Name: in.Metadata.Name, Template: template, Labels: in.Metadata.Labels, State: reconcile.SandboxCreating})
+	b := s.world.Put(simulated.Sandbox{ID: strings.Join([]string{kind, ns, in.Metadata.Name, uid}, "_"),
+		Name: in.Metadata.Name, Template: template, Labels: in.Metadata.Labels, State: reconcile.SandboxCreating})
 	p, _ := placeOf(b.ID)
 	x.JSON(http.StatusCreated, s.object(plural, b, p))
 }
