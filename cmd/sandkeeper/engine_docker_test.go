@@ -37,6 +37,15 @@ func TestEngineDocker(t *testing.T) {
 			t.Cleanup(func() { <-turn })
 			repairs(a.dock(at, name == "podman"))
 		})
+		if name == "podman" {
+			continue // the first is enough
+		}
+		t.Run(name+" catches a canary", func(t *testing.T) {
+			a := newArena(t, settings{})
+			turn <- struct{}{}
+			t.Cleanup(func() { <-turn })
+			caught(a.dock(at, false))
+		})
 	}
 }
 
@@ -138,6 +147,37 @@ func repairs(d *dock) {
 		b.audit(d)
 	}
 	d.open()
+}
+
+// caught plants a canary in the engine, and makes passes until it is found, ended and confirmed to be gone.
+func caught(d *dock) {
+	text, err := os.ReadFile(d.config)
+	if err != nil {
+		d.Fatal(err)
+	}
+	text = fmt.Appendf(text, "canary: {template: %q}\n", image)
+	if err := os.WriteFile(d.config, text, 0o600); err != nil {
+		d.Fatal(err)
+	}
+	for n := range 3 { // an empty table of tasks is not believed
+		d.berth(fmt.Sprintf("beside-the-canary-%d", n), ailments()["healthy"])
+	}
+	d.must("migrate")
+	const gone = `SELECT count(*) FROM sandkeeper.canaries c JOIN sandkeeper.sandboxes s ON s.provider = c.provider AND
+		s.id = c.sandbox WHERE s.gone_by_us`
+	for until := time.Now().Add(8 * time.Minute); d.count(gone) == 0; d.pass(time.Second) {
+		d.beat()
+		_, out, errs := d.run("once", "-o", "json", "--wait", "30s")
+		if _, said, _ := d.run("status"); time.Now().After(until) || strings.Contains(said, "could not be made") {
+			d.Fatalf("not caught: %s\nthe last report:\n%s\n%s", said, out, errs)
+		}
+	}
+	if _, said, _ := d.run("status"); !strings.Contains(strings.ToLower(said), "canary: caught in") {
+		d.Errorf("status does not tell of it:\n%s", said)
+	}
+	for _, b := range d.cases {
+		b.audit(d)
+	}
 }
 
 // beat sends a heartbeat of every worker that has a process to send one.

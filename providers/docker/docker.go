@@ -84,7 +84,8 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p, Planter: p}
+	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p,
+		Planter: p}
 }
 
 // The largest answers that are read. A listing comes in one piece.

@@ -27,7 +27,8 @@ func plants(l *lab) {
 		l.t.Errorf("Get = %+v, want a canary of ours that names no task", got)
 	}
 	all, _, err := l.list()
-	all = slices.DeleteFunc(all, func(s reconcile.Sandbox) bool { return !s.Canary }) // an engine may show who uses a template
+	// An engine may show who uses a template.
+	all = slices.DeleteFunc(all, func(s reconcile.Sandbox) bool { return !s.Canary })
 	if err != nil || len(all) != 1 || all[0].ID != id {
 		l.t.Errorf("the listing has %+v, %v; want the canary", all, err)
 	}

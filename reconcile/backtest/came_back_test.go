@@ -49,6 +49,10 @@ func TestWhatCameBack(t *testing.T) {
 				if got.Proven != c.proven || got.Class == All && !strings.Contains(got.Reason, c.says) {
 					t.Errorf("%s: proven %t, at most %.3f: %s", got.Class, got.Proven, got.Upper, got.Reason)
 				}
+				if until := "until it is 30 days old"; got.Class == All && strings.Contains(c.says, until) &&
+					!strings.Contains(got.Line, until) {
+					t.Errorf("what holds it does not say until when: %s", got.Line)
+				}
 				if !c.proven && got.Suggested > 0 && got.Suggested < 5*time.Minute {
 					t.Errorf("%s: %s would do", got.Class, got.Suggested)
 				}

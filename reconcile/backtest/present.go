@@ -52,8 +52,8 @@ func (s *sample) seen() (millis, bool) {
 	return s.longest, s.tells()
 }
 
-// A seenCount counts the tasks that tell, those that sandkeeper ended, and those that died in a span that counts: what a
-// rule ends once it acts died by itself before.
+// A seenCount counts the tasks that tell, those that sandkeeper ended, and those that died in a span that counts: what
+// a rule ends once it acts died by itself before.
 type seenCount struct{ told, cut, died int }
 
 func countSeen(samples []sample) (n seenCount) {

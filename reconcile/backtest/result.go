@@ -79,12 +79,14 @@ func (r *Replay) ofTally(t *tally) []Result {
 // ofAll is the result of all tasks.
 func (r *Replay) ofAll(t *tally, samples []sample, since present) Result {
 	all, told := t.result(samples, since, r.proof, All, r.policy.Rules[t.rule].After)
+	held := "" // what was before, and until when
 	if len(told) == len(samples) && since.from > 0 {
 		day := time.Unix(int64(since.ended), 0).UTC().Add(reconcile.ProofFresh)
 		since.words = changedAbout(since.ended) + ", and what was before speaks more against the rule: all tasks count " +
 			"until it is 30 days old, on " + day.Format(time.DateOnly)
+		held = since.words
 	}
-	all.Line = reconcile.Joined(r.line(t, &all), since.hides(), all.growing())
+	all.Line = reconcile.Joined(r.line(t, &all), held, since.hides(), all.growing())
 	all.Reason = reconcile.Joined(r.reason(t, &all), since.words, since.hides(), all.growing(), r.unsure(t))
 	all.Frontier = frontier(t, told, &all)
 	return all

@@ -53,8 +53,9 @@ func (s *Server) create(x wiretest.Exchange, plural string) {
 		return
 	}
 	uid := IDs(kind)(len(s.world.Sandboxes()) + 1_000_000)
-	b := s.world.Put(simulated.Sandbox{ID: strings.Join([]string{kind, ns, in.Metadata.Name, uid[strings.LastIndex(uid, "_")+1:]},
-		"_"), Name: in.Metadata.Name, Template: template, Labels: in.Metadata.Labels, State: reconcile.SandboxCreating})
+	uid = uid[strings.LastIndex(uid, "_")+1:]
+	b := s.world.Put(simulated.Sandbox{ID: strings.Join([]string{kind, ns, in.Metadata.Name, uid}, "_"),
+		Name: in.Metadata.Name, Template: template, Labels: in.Metadata.Labels, State: reconcile.SandboxCreating})
 	p, _ := placeOf(b.ID)
 	x.JSON(http.StatusCreated, s.object(plural, b, p))
 }
