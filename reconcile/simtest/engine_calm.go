@@ -231,13 +231,15 @@ func (e ending) shielded(s *decide.PlannedStep) bool {
 // ageless reports whether a step is held for good because its sandbox seems older than its row, and a clock that
 // tells the age of one of them has jumped since: by what can be read it is older.
 func (e ending) ageless(held reconcile.HeldBy, a *reconcile.Action) bool {
-	return held.Doubtful(reconcile.OlderThanRow) && e.place.Ageless(a.Task, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	return held.Doubtful(reconcile.OlderThanRow) && e.place.Ageless(a.Task, ref)
 }
 
 // passedOn reports whether a step is held for good because its sandbox carries the label of another task than the row
 // that names it, and truly was handed on: which of the two is right only a person can know.
 func (e ending) passedOn(held reconcile.HeldBy, a *reconcile.Action) bool {
-	return held.Doubtful(reconcile.NamesAnother) && e.place.HandedOn(a.Task, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	return held.Doubtful(reconcile.NamesAnother) && e.place.HandedOn(a.Task, ref)
 }
 
 // behind reports whether an action is a later step of a remedy whose first one is left open: it waits with that.
