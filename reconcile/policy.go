@@ -206,15 +206,16 @@ type ProviderPolicy struct {
 	Templates     []string
 	Probe         ProbePolicy
 	QuarantineFor time.Duration
-	Suspends      bool    // its sandboxes can be stopped or paused and come back; the keeper asks the adapter
-	KeptAwake     bool    // a probe counts as activity; the keeper asks the adapter
-	NamesLast     bool    // a later sandbox of a name goes on with the work; the keeper asks the adapter
-	Records       bool    // it keeps a record of how sandboxes ended; the keeper asks the adapter
-	PricePerHour  float64 // USD for one sandbox
-	Prices        []Price // of templates, regions and sizes that cost something else
-	LinkRequired  bool    // each sandbox of ours has the link: one without it may be terminated
-	EndsAtRest    bool    // what is stopped, paused or suspended may be terminated like what runs
-	Key           string  // tells credentials apart, and none of them; "" where it is not known
+	Suspends      bool          // its sandboxes can be stopped or paused and come back; the keeper asks the adapter
+	KeptAwake     bool          // a probe counts as activity; the keeper asks the adapter
+	NamesLast     bool          // a later sandbox of a name goes on with the work; the keeper asks the adapter
+	Records       bool          // it keeps a record of how sandboxes ended; the keeper asks the adapter
+	IndexLag      time.Duration // what is made is listed within so long, 0 for not told; the keeper asks the adapter
+	PricePerHour  float64       // USD for one sandbox
+	Prices        []Price       // of templates, regions and sizes that cost something else
+	LinkRequired  bool          // each sandbox of ours has the link: one without it may be terminated
+	EndsAtRest    bool          // what is stopped, paused or suspended may be terminated like what runs
+	Key           string        // tells credentials apart, and none of them; "" where it is not known
 }
 
 // Refused are the words of a refusal, with the key that was refused.

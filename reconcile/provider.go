@@ -59,6 +59,8 @@ type Capabilities struct {
 	ListsEnding          bool // a listing shows also what is being ended, until it is gone
 	NamesLast            bool // a later sandbox of a name goes on with the work of the one before
 	ProbeIsActivity      bool // there is no way to probe that does not put the sandbox's idle time-out off
+
+	IndexLag time.Duration // what is made is listed within so long; 0: not told, and half a minute is waited
 }
 
 // Capable is a provider that can do more than every one can, or less.

@@ -22,7 +22,8 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do: all that there is.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
-		Executions: p, Quotas: p, Checker: p, Deaths: p, ListsEnding: true, NamesLast: p.world.o.StableName}
+		Executions: p, Quotas: p, Checker: p, Deaths: p, ListsEnding: true, NamesLast: p.world.o.StableName,
+		IndexLag: p.world.o.IndexLag}
 }
 
 // Provider is the world as an entry of the config sees it.

@@ -123,9 +123,9 @@ func ownAlone(v *view.View, t *reconcile.Task, live []*reconcile.SeenSandbox) []
 	return slices.DeleteFunc(slices.Clone(live), func(b *reconcile.SeenSandbox) bool { return UsedBy(v, t, b) != "" })
 }
 
-// UsedBy is another task, of those that are not over, whose row names this task's sandbox, whether this one's own does so,
-// too, or only its label says so; "" for none. Nothing ends it then, see the objection used: what is planned all the same
-// would be withdrawn in each pass, and take the place of others in the budgets.
+// UsedBy is another task, of those that are not over, whose row names this task's sandbox, whether this one's own does
+// so, too, or only its label says so; "" for none. Nothing ends it then, see the objection used: what is planned all
+// the same would be withdrawn in each pass, and take the place of others in the budgets.
 func UsedBy(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) string {
 	if t == nil {
 		return ""

@@ -58,11 +58,11 @@ func mayBeLaters(v *view.View, b *reconcile.SeenSandbox) bool {
 	return b.StableName || b.Task == "" && !v.P.Providers[b.Provider].SandboxIsID
 }
 
-// tellsAge reports whether anything tells how old a sandbox is. Of one that is not proven ours because its provider's
-// clock is off nothing ever does: it is held for that, and shown, in place of a wait without end.
+// tellsAge reports whether anything tells how old a sandbox is. One that is not proven ours is not remembered, so that
+// nothing ever does where its provider's clock is off: it is held for that, and shown, in place of a wait without end.
 func tellsAge(b *reconcile.SeenSandbox) bool {
 	//guard:stop-ageless live
-	if b.Unproven == reconcile.UnbelievedClock {
+	if b.Unproven != "" {
 		return false
 	}
 	return !b.CreatedAt.IsZero()

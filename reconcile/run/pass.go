@@ -280,7 +280,7 @@ func (k *Reconciler) able() {
 	for name, entry := range k.Policy.Providers {
 		can := reconcile.CapabilitiesOf(k.Providers[name])
 		entry.Suspends, entry.KeptAwake, entry.NamesLast = can.Suspender != nil, can.ProbeIsActivity, can.NamesLast
-		entry.Records = can.Deaths != nil
+		entry.Records, entry.IndexLag = can.Deaths != nil, can.IndexLag
 		entries[name] = entry
 	}
 	k.Policy.Providers = entries

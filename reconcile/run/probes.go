@@ -238,8 +238,8 @@ func (r *prober) probeOne(ctx context.Context, ruling decide.Ruling, sb reconcil
 }
 
 // askWorker asks a sandbox that answered whether its task's worker is there: a second command,
-// of the same probe and its budget. Of one that did not answer nothing more is to be learnt. Where the first one took its
-// time, or this process stood still, the sandbox is looked at once more: its id may be somebody else's by now.
+// of the same probe and its budget. Of one that did not answer nothing more is to be learnt. Where the first one took
+// its time, or this process stood still, the sandbox is looked at once more: its id may be somebody else's by now.
 func (k *Reconciler) askWorker(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox, p reconcile.ProbePolicy,
 	result *reconcile.ProbeResult, asked time.Time) {
 	if p.Worker == "" || result.Outcome != reconcile.Answered || ctx.Err() != nil {

@@ -220,24 +220,32 @@ func (e ending) alone(r *run.Result, s *decide.PlannedStep) bool {
 	return true
 }
 
-// shielded reports whether a step is held for good because its sandbox may be that of a task that
-// lives, and truly is needed: who shows it cannot know more.
+// shielded reports whether a step is held for good because its sandbox may be that of a task that lives, and truly is
+// needed, or that task truly has none: who shows it cannot know more.
 func (e ending) shielded(s *decide.PlannedStep) bool {
 	ref := reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}
 	unmatched := len(s.HeldBy) > 0 && s.HeldBy[0].Kind == reconcile.HeldUnmatched
-	return unmatched && (e.place.Needed(ref) || e.place.Nobodys(ref))
+	return unmatched && (e.place.Needed(ref) || e.place.Nobodys(ref) || e.lonely(s.HeldBy[0]))
+}
+
+// lonely reports whether the task that shields a sandbox truly has none, as the reason says: "task ID shows life and …".
+func (e ending) lonely(held reconcile.Held) bool {
+	words := strings.Fields(held.Reason)
+	return len(words) > 1 && e.place.Lonely(words[1])
 }
 
 // ageless reports whether a step is held for good because its sandbox seems older than its row, and a clock that
 // tells the age of one of them has jumped since: by what can be read it is older.
 func (e ending) ageless(held reconcile.HeldBy, a *reconcile.Action) bool {
-	return held.Doubtful(reconcile.OlderThanRow) && e.place.Ageless(a.Task, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	return held.Doubtful(reconcile.OlderThanRow) && e.place.Ageless(a.Task, ref)
 }
 
 // passedOn reports whether a step is held for good because its sandbox carries the label of another task than the row
 // that names it, and truly was handed on: which of the two is right only a person can know.
 func (e ending) passedOn(held reconcile.HeldBy, a *reconcile.Action) bool {
-	return held.Doubtful(reconcile.NamesAnother) && e.place.HandedOn(a.Task, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	return held.Doubtful(reconcile.NamesAnother) && e.place.HandedOn(a.Task, ref)
 }
 
 // behind reports whether an action is a later step of a remedy whose first one is left open: it waits with that.

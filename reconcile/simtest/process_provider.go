@@ -19,8 +19,9 @@ var _ reconcile.Provider = providerCalls{}
 
 // Capabilities are all but the test of a credential.
 func (c providerCalls) Capabilities() reconcile.Capabilities {
+	can := reconcile.CapabilitiesOf(c.p)
 	return reconcile.Capabilities{Named: c, Templates: c, Suspender: c, Logs: c, Usage: c, Executions: c, Quotas: c,
-		NamesLast: reconcile.CapabilitiesOf(c.p).NamesLast}
+		NamesLast: can.NamesLast, IndexLag: can.IndexLag}
 }
 
 func (c providerCalls) of(name, id string, args any) query {

@@ -53,8 +53,8 @@ func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
 	return out
 }
 
-// indexLag is by how much a listing may be behind: what is made is shown by then. About 2.5 s were measured at Daytona;
-// more would let each task whose sandbox went away wait for as long.
+// indexLag is by how much a listing may be behind at a provider that does not say it: what is made is shown by then.
+// About 2.5 s were measured at Daytona; more would let each task whose sandbox went away wait for as long.
 const indexLag = 30 * time.Second
 
 // Renewed reports whether a sandbox that is over may have had later ones of its name, of which no direct look at it
@@ -81,8 +81,10 @@ func (v *places) MayGoOn(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	if v.S.Kind != reconcile.Full {
 		listed = v.S.Memory.Sources[reconcile.ListingOf(b.Provider)].LastTrusted
 	}
+	//guard:heir-indexed harm
+	behind := max(indexLag, v.P.Providers[b.Provider].IndexLag)
 	//guard:heir-shown harm
-	return over.IsZero() || listed.Sub(over) < indexLag || v.heirShown(b)
+	return over.IsZero() || listed.Sub(over) < behind || v.heirShown(b)
 }
 
 // heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id. Where
