@@ -120,7 +120,7 @@ func (r *looker) rowLast(
 // and by the row's own word.
 func (r *looker) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.Ref {
 	wanted := map[reconcile.Ref]bool{}
-	for _, b := range r.boxes[s.ID] {
+	for _, b := range r.judged.BoxesOf(s.ID) {
 		wanted[b.Ref] = true
 	}
 	for ref, seen := range r.view.S.Memory.Sandboxes.Each() {
@@ -132,7 +132,7 @@ func (r *looker) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.R
 		wanted[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true
 	}
 	seen := *s
-	seen.Boxes = r.boxes[s.ID]
+	seen.Boxes = r.judged.BoxesOf(s.ID)
 	for _, ref := range r.view.LookRefs(&seen) {
 		wanted[ref] = true
 	}
