@@ -3,7 +3,7 @@ package reconcile
 // ShareTexts lets the row have the texts of what is remembered of its task, where they are the same: a fleet has many,
 // and one copy does for both.
 func (t *Task) ShareTexts(m *Memory) {
-	if seen, known := m.Tasks.At(t.ID, NothingSeen); known {
+	if seen, known := m.Tasks.Get(t.ID); known {
 		t.ID = seen.ID
 		oneCopy(seen.Sandbox, &t.Sandbox)
 	}
@@ -11,7 +11,7 @@ func (t *Task) ShareTexts(m *Memory) {
 
 // ShareTexts lets the sandbox have the texts of what is remembered of it, as a row does.
 func (s *Sandbox) ShareTexts(m *Memory) {
-	seen, known := m.Sandboxes.At(s.Ref, nothingBox)
+	seen, known := m.Sandboxes.Get(s.Ref)
 	if !known {
 		return
 	}
@@ -23,7 +23,7 @@ func (s *Sandbox) ShareTexts(m *Memory) {
 
 // ShareTexts lets what is remembered of a sandbox have the id of the task that is remembered as well.
 func (s *SandboxSeen) ShareTexts(m *Memory) {
-	if task, known := m.Tasks.At(s.Task, NothingSeen); known {
+	if task, known := m.Tasks.Get(s.Task); known {
 		s.Task = task.ID
 	}
 }

@@ -13,10 +13,10 @@ func TestTextsAreShared(t *testing.T) {
 	var m Memory
 	ref := Ref{"daytona", "s1"}
 	m.Tasks.Put("t1", TaskSeen{ID: "t1", Sandbox: "s1"})
-	seen := SandboxSeen{Ref: ref, Name: "name", Task: copyOf("t1")}
-	seen.ShareTexts(&m)
-	m.Sandboxes.Put(ref, seen)
-	task := m.Tasks.Of("t1")
+	remembered := SandboxSeen{Ref: ref, Name: "name", Task: copyOf("t1")}
+	remembered.ShareTexts(&m)
+	m.Sandboxes.Put(ref, remembered)
+	seen, task := m.Sandboxes.Of(ref), m.Tasks.Of("t1")
 
 	row := Task{ID: copyOf("t1"), Sandbox: copyOf("s1")}
 	row.ShareTexts(&m)

@@ -98,7 +98,7 @@ func strangers(v *view.View, subs []reconcile.Subject) map[string]string {
 				continue
 			}
 			all[b.Provider]++
-			stays := b.Known && v.Now.Sub(b.Seen.FirstSeen) >= strangersStay
+			stays := b.Known && v.Now.Sub(b.Seen().FirstSeen) >= strangersStay
 			if stays && subs[i].LinkState == reconcile.LinkUnknown {
 				unknown[b.Provider]++
 			}

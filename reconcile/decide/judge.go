@@ -117,7 +117,7 @@ func described(r *reconcile.Rule, s *reconcile.Subject, b *reconcile.SeenSandbox
 	case s.Task != nil:
 		f.Task = s.Task.ID
 	case b != nil:
-		f.Task = reconcile.FirstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
+		f.Task = reconcile.FirstOf(b.Task, b.Seen().Task) // also what a hold on a lost label's task goes by
 	}
 	if s.Task != nil && s.Task.Trace != "" {
 		f.Evidence = append(slices.Clip(f.Evidence), reconcile.TraceEvidence(s.Task))

@@ -186,7 +186,7 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 		over := look.Sandbox.State == reconcile.SandboxEnded && seen.Task == task || seen.Another(&look.Sandbox)
 		switch {
 		case look.Gone && known, known && look.Error == "" && over && look.Sandbox.Task != task:
-			b := reconcile.RememberedBox(&seen)
+			b := reconcile.RememberedBox(seen.Compact())
 			b.Gone = true
 			out = append(out, b)
 		case look.Gone:
@@ -217,7 +217,7 @@ func (r *looker) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.R
 	}
 	b := o.View.Box(&look.Sandbox)
 	if r.policy.Providers[ref.Provider].ByRow(b.Sandbox) {
-		b.Own().Owned = b.Owned || b.Seen.Task != ""
+		b.Own().Owned = b.Owned || b.Seen().Task != ""
 	}
 	if !r.policy.Tasks.None {
 		if err := r.recheckRows(ctx, s, &b); err != nil {
