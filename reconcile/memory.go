@@ -28,7 +28,7 @@ func (m *Memory) RecordName(to Successors, name Ref, task string) {
 
 // Another reports whether the id is another sandbox's by now: one that its provider made later.
 // Providers promise that ids are never used twice; what was known of the former is not true of it.
-func (s *SandboxSeen) Another(now *Sandbox) bool {
+func (s SandboxSeen) Another(now *Sandbox) bool {
 	return !s.CreatedAt.IsZero() && now.CreatedAt.Sub(s.CreatedAt) > Skew
 }
 
@@ -42,8 +42,8 @@ type Memory struct {
 	LastPass   time.Time       // end of the last complete pass, zero when Fresh
 	LastFull   time.Time       // end of the last complete full pass
 
-	Tasks          Remembered[string, TaskSeen] // rows that were live at the last pass that read tasks, and recent others
-	Sandboxes      Remembered[Ref, SandboxSeen] // inventory: those not gone, and the gone ones of live tasks
+	Tasks          RememberedTasks     // rows that were live at the last pass that read tasks, and recent others
+	Sandboxes      RememberedSandboxes // inventory: those not gone, and the gone ones of live tasks
 	Findings       map[FindingKey]Finding
 	Actions        []Action // open ones: planned, claimed or accepted
 	Probes         map[Ref]ProbeSeen

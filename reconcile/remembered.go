@@ -6,11 +6,19 @@ import (
 )
 
 // Remembered is what the ledger remembers of many things of one kind, by key. There are as many as tasks and sandboxes
-// are alive, and each is large: who goes over a fleet points at them, and makes no copies.
-type Remembered[K comparable, V any] struct{ at map[K]*V }
+// are alive: each is kept compact, and made whole for who asks.
+type Remembered[K comparable, V interface{ Compact() C }, C interface{ Seen() V }] struct{ at map[K]C }
+
+// RememberedTasks are what is remembered of tasks, by id.
+type RememberedTasks = Remembered[string, TaskSeen, *CompactTask]
+
+// RememberedSandboxes are what is remembered of sandboxes.
+type RememberedSandboxes = Remembered[Ref, SandboxSeen, *CompactSandbox]
 
 // RememberedOf remembers what a map holds.
-func RememberedOf[K comparable, V any](all map[K]V) (r Remembered[K, V]) {
+func RememberedOf[K comparable, V interface{ Compact() C }, C interface{ Seen() V }](
+	all map[K]V,
+) (r Remembered[K, V, C]) {
 	for k, v := range all {
 		r.Put(k, v)
 	}
@@ -18,49 +26,59 @@ func RememberedOf[K comparable, V any](all map[K]V) (r Remembered[K, V]) {
 }
 
 // Put remembers one, instead of what was remembered under its key.
-func (r *Remembered[K, V]) Put(k K, v V) {
+func (r *Remembered[K, V, C]) Put(k K, v V) {
 	if r.at == nil {
-		r.at = map[K]*V{}
+		r.at = map[K]C{}
 	}
-	r.at[k] = &v
+	r.at[k] = v.Compact()
 }
 
-// At is what is remembered, and nothing where it is not known. It is not to be written to.
-func (r Remembered[K, V]) At(k K, nothing *V) (v *V, known bool) {
-	if at := r.at[k]; at != nil {
-		return at, true
-	}
-	return nothing, false
+// At is what is remembered, as it is kept: who holds it for long holds little.
+func (r Remembered[K, V, C]) At(k K) (kept C, known bool) {
+	kept, known = r.at[k]
+	return kept, known
 }
 
-// Get is a copy of what is remembered.
-func (r Remembered[K, V]) Get(k K) (v V, known bool) {
-	if at := r.at[k]; at != nil {
-		return *at, true
+// Get is what is remembered, whole.
+func (r Remembered[K, V, C]) Get(k K) (v V, known bool) {
+	if kept, known := r.at[k]; known {
+		return kept.Seen(), true
 	}
 	return v, false
 }
 
-// Of is a copy of what is remembered, the zero value when nothing is.
-func (r Remembered[K, V]) Of(k K) V {
+// Of is what is remembered, whole, the zero value when nothing is.
+func (r Remembered[K, V, C]) Of(k K) V {
 	v, _ := r.Get(k)
 	return v
 }
 
 // Has reports whether something is remembered.
-func (r Remembered[K, V]) Has(k K) bool { return r.at[k] != nil }
+func (r Remembered[K, V, C]) Has(k K) bool {
+	_, known := r.at[k]
+	return known
+}
 
 // Len is how many there are.
-func (r Remembered[K, V]) Len() int { return len(r.at) }
+func (r Remembered[K, V, C]) Len() int { return len(r.at) }
 
-// Each are all of them, in no order. None is to be written to.
-func (r Remembered[K, V]) Each() iter.Seq2[K, *V] { return maps.All(r.at) }
+// Each are all of them, in no order. What is pointed at is another one in the next turn.
+func (r Remembered[K, V, C]) Each() iter.Seq2[K, *V] {
+	return func(yield func(K, *V) bool) {
+		var v V
+		for k, kept := range r.at {
+			if v = kept.Seen(); !yield(k, &v) {
+				return
+			}
+		}
+	}
+}
 
-// All are copies of all of them, in no order.
-func (r Remembered[K, V]) All() iter.Seq2[K, V] {
+// All are all of them, in no order.
+func (r Remembered[K, V, C]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
-		for k, v := range r.at {
-			if !yield(k, *v) {
+		for k, kept := range r.at {
+			if !yield(k, kept.Seen()) {
 				return
 			}
 		}
@@ -68,12 +86,4 @@ func (r Remembered[K, V]) All() iter.Seq2[K, V] {
 }
 
 // Keys are the keys of all of them, in no order.
-func (r Remembered[K, V]) Keys() iter.Seq[K] {
-	return func(yield func(K) bool) {
-		for k := range r.at {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
+func (r Remembered[K, V, C]) Keys() iter.Seq[K] { return maps.Keys(r.at) }

@@ -17,10 +17,10 @@ func TestRemembered(t *testing.T) {
 	b, other := Box(&Sandbox{Ref: ref}), Box(&Sandbox{Ref: Ref{"daytona", "s2"}})
 	b.Remember(m)
 	other.Remember(m)
-	if !b.Known || b.Seen.Task != "t1" || other.Known || *other.Seen != (SandboxSeen{}) || b.Probes == nil {
+	if !b.Known || b.Seen().Task != "t1" || other.Known || other.Seen() != (SandboxSeen{}) || b.Probes == nil {
 		t.Errorf("boxes %+v and %+v, want one of t1 and one of nothing", b, other)
 	}
-	if b.Forget(); b.Known || b.Seen.Task != "" || !m.Sandboxes.Has(ref) {
+	if b.Forget(); b.Known || b.Seen().Task != "" || !m.Sandboxes.Has(ref) {
 		t.Errorf("box %+v, want it forgotten, and the memory as it was", b)
 	}
 	listed := b.Sandbox

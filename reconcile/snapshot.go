@@ -145,13 +145,16 @@ type FindLookup struct {
 
 // A Subject is a linked group: a task with its sandboxes, or a sandbox without a task.
 type Subject struct {
-	ID        string    // "task:ID" or "sandbox:PROVIDER/ID"
-	Task      *Task     // the row, live or terminal; nil when none is known
-	Seen      *TaskSeen // what the ledger remembers, as this pass finds it; never nil: [NothingSeen] of what is new
-	Known     bool      // the ledger has seen the task before
+	ID        string       // "task:ID" or "sandbox:PROVIDER/ID"
+	Task      *Task        // the row, live or terminal; nil when none is known
+	Was       *CompactTask // what the ledger remembers, as this pass finds it, see [Subject.Seen]; nil of what is new
+	Known     bool         // the ledger has seen the task before
 	Boxes     []SeenSandbox
 	LinkState LinkState // why there is no live task
 }
+
+// Seen is what the ledger remembers of the task, as this pass finds it; zero of what is new.
+func (s *Subject) Seen() TaskSeen { return s.Was.Seen() }
 
 // LinkState says why a sandbox's task is not live.
 type LinkState string
@@ -174,7 +177,7 @@ func (s *Subject) Template() string {
 		return s.Task.Template
 	}
 	for _, b := range s.Boxes {
-		if name := FirstOf(b.Template, b.Seen.Template); name != "" {
+		if name := FirstOf(b.Template, b.Seen().Template); name != "" {
 			return name
 		}
 	}

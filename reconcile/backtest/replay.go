@@ -158,7 +158,7 @@ func (t *tally) threshold(l *Life) time.Duration {
 	if t.least != nil && t.least(l) > 0 {
 		return t.least(l)
 	}
-	subject := reconcile.Subject{Task: &l.Task, Seen: reconcile.NothingSeen}
+	subject := reconcile.Subject{Task: &l.Task}
 	if l.Task.Provider == "" && len(t.asIs.Providers) == 2 { // one, and that of the past
 		at := reconcile.Ref{Provider: t.asIs.ProviderNames()[0]}
 		subject.Boxes = []reconcile.SeenSandbox{reconcile.Box(&reconcile.Sandbox{Ref: at})}

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -20,28 +21,42 @@ const mostTraits = 4
 // alike says, by provider, what sandboxes that nothing explains have in common and no other one has: gateways,
 // builders, spares and other environments show by it that a word is missing in the config, and not a task.
 func alike(v *view.View, subs []reconcile.Subject) map[string]string {
-	loose, others := map[string][]*reconcile.Sandbox{}, map[string][]*reconcile.Sandbox{}
-	for i := range subs {
-		s := &subs[i]
-		for j := range s.Boxes {
-			b := &s.Boxes[j]
-			switch {
-			case !b.Here || !b.Owned || !b.State.Exists() || isCanary(v, s):
-			case s.Task == nil && s.LinkState != reconcile.LinkExplained && s.LinkState != reconcile.LinkUnread:
-				loose[b.Provider] = append(loose[b.Provider], b.Sandbox)
-			default:
-				others[b.Provider] = append(others[b.Provider], b.Sandbox)
-			}
+	loose, out := map[string][]*reconcile.Sandbox{}, map[string]string{}
+	existing(v, subs, func(b *reconcile.SeenSandbox, explained bool) {
+		if !explained {
+			loose[b.Provider] = append(loose[b.Provider], b.Sandbox)
 		}
+	})
+	maps.DeleteFunc(loose, func(_ string, group []*reconcile.Sandbox) bool { return len(group) < leastAlike })
+	if len(loose) == 0 {
+		return out // as in most passes: of a large fleet nobody else is to be gathered
 	}
-	out := map[string]string{}
+	others := map[string][]*reconcile.Sandbox{}
+	existing(v, subs, func(b *reconcile.SeenSandbox, explained bool) {
+		if explained {
+			others[b.Provider] = append(others[b.Provider], b.Sandbox)
+		}
+	})
 	for provider, group := range loose {
-		if traits := sharedTraits(group, others[provider]); len(group) >= leastAlike && len(traits) > 0 {
+		if traits := sharedTraits(group, others[provider]); len(traits) > 0 {
 			out[provider] = fmt.Sprintf("%d sandboxes that nothing explains, and no other, have in common: %s; if no task is "+
 				"behind them, say so in owns.except or tasks.explained_by", len(group), strings.Join(traits, ", "))
 		}
 	}
 	return out
+}
+
+// existing are the sandboxes of ours that exist, each with whether something explains it, or may.
+func existing(v *view.View, subs []reconcile.Subject, take func(b *reconcile.SeenSandbox, explained bool)) {
+	for i := range subs {
+		s := &subs[i]
+		explained := s.Task != nil || s.LinkState == reconcile.LinkExplained || s.LinkState == reconcile.LinkUnread
+		for j := range s.Boxes {
+			if b := &s.Boxes[j]; b.Here && b.Owned && b.State.Exists() && !isCanary(v, s) {
+				take(b, explained)
+			}
+		}
+	}
 }
 
 // sharedTraits are the labels and the template that all of a group have and none of the others.
@@ -83,7 +98,7 @@ func strangers(v *view.View, subs []reconcile.Subject) map[string]string {
 				continue
 			}
 			all[b.Provider]++
-			stays := b.Known && v.Now.Sub(b.Seen.FirstSeen) >= strangersStay
+			stays := b.Known && v.Now.Sub(b.Seen().FirstSeen) >= strangersStay
 			if stays && subs[i].LinkState == reconcile.LinkUnknown {
 				unknown[b.Provider]++
 			}

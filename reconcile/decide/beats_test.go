@@ -32,7 +32,8 @@ func TestRememberBeat(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, c.world)
 			v := JudgeWorld(w).View
-			seen, _ := taskSeen(v, &v.S.Tasks[0], &v.Seen[0])
+			before := v.SeenTask(0)
+			seen, _ := taskSeen(v, &v.S.Tasks[0], &before)
 			if c.unbeaten != seen.BeatAt.IsZero() {
 				t.Fatalf("remembered at %v", seen.BeatAt)
 			}

@@ -98,9 +98,7 @@ func stillListed(v *view.View, name string, j *Judgement) []string {
 
 // found reports whether the pass saw the finding.
 func (j *Judgement) found(key reconcile.FindingKey) bool {
-	at, ok := slices.BinarySearchFunc(j.Decisions, key.Subject, func(d Decision, id string) int {
-		return cmp.Compare(d.Subject.ID, id)
-	})
+	at, ok := j.place(key.Subject)
 	return ok && slices.ContainsFunc(j.Decisions[at].Findings, func(f reconcile.Finding) bool { return f.Key() == key })
 }
 

@@ -182,7 +182,8 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 	}
 	var out []reconcile.TaskSeen
 	for i := range v.S.Tasks {
-		if seen, changed := taskSeen(v, &v.S.Tasks[i], &v.Seen[i]); changed {
+		before := v.SeenTask(i)
+		if seen, changed := taskSeen(v, &v.S.Tasks[i], &before); changed {
 			out = append(out, seen)
 		}
 	}
@@ -193,12 +194,12 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 		row, found := v.S.Rows[id]
 		switch {
 		case !before.Live && found && row.State == reconcile.TaskStopped:
-			if seen, changed := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true}); changed {
+			if seen, changed := taskSeen(v, &row, &view.SeenTask{TaskSeen: *before, Known: true}); changed {
 				out = append(out, seen)
 			}
 		case !before.Live:
 		case found:
-			seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: before, Known: true})
+			seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: *before, Known: true})
 			seen.Live = row.State.Live()
 			out = append(out, seen)
 		//guard:remember-wrong-tenant P6
@@ -222,7 +223,7 @@ func newlyStopped(v *view.View) []reconcile.TaskSeen {
 		if known || v.Live[id] != nil || row.State != reconcile.TaskStopped || row.Outside {
 			continue
 		}
-		seen, _ := taskSeen(v, &row, &view.SeenTask{TaskSeen: reconcile.NothingSeen})
+		seen, _ := taskSeen(v, &row, &view.SeenTask{})
 		out = append(out, seen)
 	}
 	return out
@@ -230,7 +231,7 @@ func newlyStopped(v *view.View) []reconcile.TaskSeen {
 
 // taskSeen is what the ledger keeps of a row, and whether that is news.
 func taskSeen(v *view.View, t *reconcile.Task, was *view.SeenTask) (reconcile.TaskSeen, bool) {
-	before, known := was.TaskSeen, was.Known
+	before, known := &was.TaskSeen, was.Known
 	seen := *before
 	if !known {
 		seen = reconcile.TaskSeen{ID: t.ID, Status: t.Status, State: t.State, Since: v.Now, FirstSeen: v.Now}
@@ -311,7 +312,8 @@ func inBoxes(v *view.View, seen reconcile.SandboxSeen) bool {
 }
 
 func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (reconcile.SandboxSeen, bool) {
-	seen := *b.Seen
+	before := b.Seen()
+	seen := before
 	switch {
 	// One that was known is over by its id, also where only a row proved it ours.
 	//guard:remember-ended live
@@ -337,12 +339,12 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 	rememberSize(&seen, b)
 	seen.GoneAt = time.Time{}
 	if v.S.Lookups[b.Ref].Gone {
-		seen.GoneAt = b.Seen.GoneAt // a listing of long ago does not bring it back
+		seen.GoneAt = b.Seen().GoneAt // a listing of long ago does not bring it back
 	}
 	if b.State == reconcile.SandboxEnded {
 		seen.GoneAt = v.Now
-		if b.Known && !b.Seen.GoneAt.IsZero() {
-			seen.GoneAt = b.Seen.GoneAt
+		if b.Known && !b.Seen().GoneAt.IsZero() {
+			seen.GoneAt = b.Seen().GoneAt
 		}
 	}
 	if s.Task != nil {
@@ -353,7 +355,7 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 		//guard:remember-contradicted P1
 		seen.Task = ""
 	}
-	return seen, !b.Known || seen != *b.Seen
+	return seen, !b.Known || seen != before
 }
 
 // rememberSize keeps what the price follows. An answer that does not say it takes nothing back: a provider may list

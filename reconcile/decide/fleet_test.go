@@ -266,7 +266,7 @@ func TestStaleEntryColumn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, p)
-			s := &reconcile.Subject{Task: &reconcile.Task{State: reconcile.TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Seen: &c.seen, Known: c.known}
+			s := &reconcile.Subject{Task: &reconcile.Task{State: reconcile.TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Was: c.seen.Compact(), Known: c.known}
 			if got, by := v.StateAge(s); got != c.want {
 				t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
 			}

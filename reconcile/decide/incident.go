@@ -157,10 +157,8 @@ func overNow(v *view.View, in *reconcile.Incident, j *Judgement) bool {
 		return false
 	}
 	seen := map[reconcile.FindingKey]bool{}
-	judged := make(map[string]bool, len(j.Decisions))
 	for i := range j.Decisions {
 		d := &j.Decisions[i]
-		judged[d.Subject.ID] = !d.Look
 		for k := range d.Findings {
 			f := &d.Findings[k]
 			if f.Rule == in.Rule && signature(v, d.Subject, f) == in.Signature && !j.waitsFor(in, f) {
@@ -170,7 +168,7 @@ func overNow(v *view.View, in *reconcile.Incident, j *Judgement) bool {
 		}
 	}
 	for key, f := range v.S.Memory.Findings {
-		if key.Rule == in.Rule && !seen[key] && !couldSee(v, f, judged) {
+		if key.Rule == in.Rule && !seen[key] && !couldSee(v, f, j) {
 			return false
 		}
 	}

@@ -117,7 +117,7 @@ func described(r *reconcile.Rule, s *reconcile.Subject, b *reconcile.SeenSandbox
 	case s.Task != nil:
 		f.Task = s.Task.ID
 	case b != nil:
-		f.Task = reconcile.FirstOf(b.Task, b.Seen.Task) // also what a hold on a lost label's task goes by
+		f.Task = reconcile.FirstOf(b.Task, b.Seen().Task) // also what a hold on a lost label's task goes by
 	}
 	if s.Task != nil && s.Task.Trace != "" {
 		f.Evidence = append(slices.Clip(f.Evidence), reconcile.TraceEvidence(s.Task))
@@ -350,10 +350,8 @@ func freezes(v *view.View, r *reconcile.Rule, s *reconcile.Subject, conclusive b
 // a source that is not trusted, or a quick pass, resolves nothing that it cannot see.
 func resolved(v *view.View, j *Judgement) []reconcile.FindingKey {
 	seen := map[reconcile.FindingKey]bool{}
-	judged := make(map[string]bool, len(j.Decisions))
 	for i := range j.Decisions {
 		d := &j.Decisions[i]
-		judged[d.Subject.ID] = !d.Look
 		for _, f := range d.Findings {
 			seen[f.Key()] = true
 		}
@@ -364,7 +362,7 @@ func resolved(v *view.View, j *Judgement) []reconcile.FindingKey {
 	var out []reconcile.FindingKey
 	for key, f := range v.S.Memory.Findings {
 		//guard:resolve-seen live
-		if !seen[key] && couldSee(v, f, judged) {
+		if !seen[key] && couldSee(v, f, j) {
 			out = append(out, key)
 		}
 	}
@@ -374,15 +372,16 @@ func resolved(v *view.View, j *Judgement) []reconcile.FindingKey {
 	return out
 }
 
-func couldSee(v *view.View, f reconcile.Finding, judged map[string]bool) bool {
-	if done, ok := judged[f.Subject]; ok && !done {
+func couldSee(v *view.View, f reconcile.Finding, j *Judgement) bool {
+	at, judged := j.place(f.Subject)
+	if judged && j.Decisions[at].Look {
 		return false
 	}
 	r := reconcile.RuleNamed(f.Rule)
 	if rules.Finds[r.Name] == nil {
 		return v.S.Kind == reconcile.Full && measured(v, f) // templates, clocks and quotas are looked at by full passes
 	}
-	if v.S.Kind != reconcile.Full && (r.FullOnly || !judged[f.Subject]) {
+	if v.S.Kind != reconcile.Full && (r.FullOnly || !judged) {
 		return false
 	}
 	frozen := func(source string) bool { return len(v.FrozenOf(source, f.Subject)) > 0 }
@@ -390,6 +389,6 @@ func couldSee(v *view.View, f reconcile.Finding, judged map[string]bool) bool {
 		r.RestsOn&reconcile.OnLink != 0 && frozen(reconcile.SourceLink) {
 		return false
 	}
-	return f.Provider == "" || r.RestsOn&reconcile.OnListing == 0 && judged[f.Subject] ||
+	return f.Provider == "" || r.RestsOn&reconcile.OnListing == 0 && judged ||
 		v.Trusted(reconcile.ListingOf(f.Provider))
 }

@@ -27,7 +27,8 @@ func TestRememberMark(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := JudgeWorld(worldtest.NewWorld(t, worldtest.Anchor, c.world)).View
-			seen, _ := taskSeen(v, &v.S.Tasks[0], &v.Seen[0])
+			before := v.SeenTask(0)
+			seen, _ := taskSeen(v, &v.S.Tasks[0], &before)
 			want := time.Time{}
 			if c.at >= 0 {
 				want = worldtest.LedgerNow.Add(-c.at)

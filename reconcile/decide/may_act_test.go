@@ -127,7 +127,7 @@ func TestMayAct(t *testing.T) {
 			a := r.action
 			a.ID, a.Remedy, a.Provider, a.Sandbox, a.Task, a.Attempts, a.PlannedAt = "a-1", "a-0", "lab", "s1", "t1", 1, now
 			f := &Facts{Now: now, Reissued: r.reissued, Lookup: reconcile.Lookup{Sandbox: running}, Recheck: &Recheck{View: v,
-				Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1", Retries: true, MaxAttempts: 3}, Seen: reconcile.NothingSeen},
+				Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1", Retries: true, MaxAttempts: 3}},
 				Finding: &reconcile.Finding{Provider: "lab", Sandbox: "s1"}, Kept: "it is healthy now"},
 				Targets: []reconcile.ControlTarget{{Rule: a.Rule, Subject: a.Subject, Provider: "lab", Sandbox: "s1", Task: "t1"}}}
 			if strings.Contains(fact.name, "begun") {
@@ -236,7 +236,7 @@ func TestAnEndShowsWhatItIsFor(t *testing.T) {
 				Task: c.label, AsOf: now}
 			task := &reconcile.Task{ID: "t1", State: reconcile.TaskCompleted, Sandbox: c.row, AsOf: now}
 			f := &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: sb}, Row: task, Recheck: &Recheck{View: v,
-				Subject: &reconcile.Subject{Task: task, Seen: reconcile.NothingSeen},
+				Subject: &reconcile.Subject{Task: task},
 				Finding: &reconcile.Finding{Provider: "lab", Sandbox: "s1"}}}
 			if got := MayAct(v, &a, f); got.Outcome != c.want {
 				t.Errorf("%+v, want %q", got, c.want)
@@ -324,7 +324,7 @@ func TestAHeldVerdictMakesRoom(t *testing.T) {
 		a := reconcile.Action{ID: "a-1", Step: reconcile.StepFail, Rule: "sandbox-missing", Subject: "task:t1", Task: "t1",
 			Attempts: 9, PlannedAt: now}
 		got := MayAct(v, &a, &Facts{Now: now, Recheck: &Recheck{View: v,
-			Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1"}, Seen: reconcile.NothingSeen},
+			Subject: &reconcile.Subject{Task: &reconcile.Task{ID: "t1"}},
 			Finding: &reconcile.Finding{HeldBy: held}, Others: []*reconcile.Finding{{Rule: "errored", Due: true}}}})
 		if got.Outcome != c.want {
 			t.Errorf("%s: %+v, want %s", name, got, c.want)

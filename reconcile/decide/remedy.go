@@ -128,7 +128,7 @@ func boxSteps(v *view.View, base reconcile.Action, s *reconcile.Subject, only re
 func owed(v *view.View, b *reconcile.SeenSandbox) bool {
 	_, ours := v.P.Providers[b.Provider]
 	//guard:plan-owed live
-	return ours && b.Known && !b.Here && !b.Gone && b.Seen.GoneAt.IsZero()
+	return ours && b.Known && !b.Here && !b.Gone && b.Seen().GoneAt.IsZero()
 }
 
 // mayRequeue: only while attempts are left and nothing explains the failure that would

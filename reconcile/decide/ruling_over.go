@@ -113,7 +113,7 @@ func writtenBefore(a *reconcile.Action, f *Facts) Ruling {
 	}
 	// An earlier try may have ended the attempt that was then: the present one gets an action of its own.
 	//guard:row-anew once
-	if s := f.Recheck.Subject; a.Attempts > 1 && s.Known && a.PlannedAt.Before(s.Seen.Since) {
+	if s := f.Recheck.Subject; a.Attempts > 1 && s.Known && a.PlannedAt.Before(s.Seen().Since) {
 		return in(reconcile.OutcomeWithdrawn, reconcile.HowAnew)
 	}
 	return Ruling{}

@@ -41,7 +41,7 @@ func TestNoRequeueAfterAll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"looping": {Mode: reconcile.Enforce, Count: 3, Window: time.Hour}}}
 			v := view.New(&reconcile.Snapshot{Kind: reconcile.Full, Memory: reconcile.Memory{Now: now}}, p)
-			s := &reconcile.Subject{Task: &reconcile.Task{Retries: !c.unmapped, Attempts: c.attempts, MaxAttempts: 3}, Seen: &c.seen}
+			s := &reconcile.Subject{Task: &reconcile.Task{Retries: !c.unmapped, Attempts: c.attempts, MaxAttempts: 3}, Was: c.seen.Compact()}
 			got := noRequeue(v, &reconcile.Action{Step: c.step, Signature: "s"}, &Facts{
 				Recheck: &Recheck{View: v, Subject: s}, Controls: reconcile.Controls{Incidents: c.incidents}})
 			if !strings.HasPrefix(got.Why, c.want) || c.want == "" && got.Outcome != "" {

@@ -177,7 +177,7 @@ func errorOf(v *view.View, s *reconcile.Subject) string {
 			return Normalise(d.Reason)
 		}
 	}
-	if t := s.Task; t != nil && s.Seen.ErrorChanged && s.Seen.Status == t.Status && !reconcile.Marked(t.Error) {
+	if t := s.Task; t != nil && s.Seen().ErrorChanged && s.Seen().Status == t.Status && !reconcile.Marked(t.Error) {
 		return Normalise(t.Error)
 	}
 	return ""

@@ -1,6 +1,9 @@
 package decide
 
 import (
+	"cmp"
+	"sort"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
@@ -35,6 +38,20 @@ type Decision struct {
 	Look     bool                // a direct look is needed before it can be judged
 	Probe    bool                // a probe would settle it
 	Unlooked bool                // it needs a look that it did not get: it was not its turn
+}
+
+// place is where the decision on a subject stands, if there is one.
+func (j *Judgement) place(subject string) (int, bool) {
+	return sort.Find(len(j.Decisions), func(i int) int { return cmp.Compare(subject, j.Decisions[i].Subject.ID) })
+}
+
+// BoxesOf are the sandboxes of a judged subject.
+func (j *Judgement) BoxesOf(subject string) []reconcile.SeenSandbox {
+	at, judged := j.place(subject)
+	if !judged {
+		return nil
+	}
+	return j.Decisions[at].Subject.Boxes
 }
 
 // subjects are those that were decided on.

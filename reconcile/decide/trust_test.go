@@ -469,7 +469,7 @@ func TestFreezesHold(t *testing.T) {
 			w := worldtest.NewWorld(t, "provider e2b")
 			v := view.New(&w.S, &w.P)
 			v.Sources[source] = reconcile.SourceSeen{Name: source}
-			s := &reconcile.Subject{ID: "task:t1", Task: &reconcile.Task{ID: "t1"}, Seen: reconcile.NothingSeen, Boxes: []reconcile.SeenSandbox{reconcile.Box(&reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}})}}
+			s := &reconcile.Subject{ID: "task:t1", Task: &reconcile.Task{ID: "t1"}, Boxes: []reconcile.SeenSandbox{reconcile.Box(&reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s1"}})}}
 			var got []string
 			for i := range reconcile.Rules {
 				if rules.Finds[reconcile.Rules[i].Name] == nil {

@@ -28,7 +28,7 @@ func rememberLate(v *view.View, seen *reconcile.TaskSeen, t *reconcile.Task) {
 		seen.LateSign = time.Time{}
 		return
 	}
-	s := reconcile.Subject{Task: t, Seen: seen, Known: true}
+	s := reconcile.Subject{Task: t, Was: seen.Compact(), Known: true}
 	age, by := v.StateAge(&s)
 	if by == "" || view.TaskAhead(t) {
 		return

@@ -14,10 +14,16 @@ func usedAfter(v *view.View, j *Judgement) {
 	if v.P.Proof.Off() {
 		return
 	}
-	subjects := map[reconcile.Ref]*reconcile.Subject{}
+	subjects := make(map[reconcile.Ref]*reconcile.Subject, len(v.S.Memory.Verdicts))
+	for i := range v.S.Memory.Verdicts {
+		w := &v.S.Memory.Verdicts[i]
+		subjects[reconcile.Ref{Provider: w.Provider, ID: w.Sandbox}] = nil
+	}
 	for i := range j.Decisions {
 		for k := range j.Decisions[i].Subject.Boxes {
-			subjects[j.Decisions[i].Subject.Boxes[k].Ref] = j.Decisions[i].Subject
+			if _, judged := subjects[j.Decisions[i].Subject.Boxes[k].Ref]; judged {
+				subjects[j.Decisions[i].Subject.Boxes[k].Ref] = j.Decisions[i].Subject
+			}
 		}
 	}
 	for i := range v.S.Memory.Verdicts {

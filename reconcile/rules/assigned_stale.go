@@ -174,7 +174,7 @@ func provenStart(v *view.View, s *reconcile.Subject) startProof {
 // conclusive reports a proof that the start failed: the platform wrote an error during
 // the present state, or the task's own sandbox, which its row names, was there and is failed or gone.
 func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
-	if s.Seen.ErrorChanged && s.Seen.Status == s.Task.Status && s.Task.Error != "" && !reconcile.Marked(s.Task.Error) {
+	if s.Seen().ErrorChanged && s.Seen().Status == s.Task.Status && s.Task.Error != "" && !reconcile.Marked(s.Task.Error) {
 		return "the platform noted: " + text.Clip(s.Task.Error, 200), true
 	}
 	//guard:stale-by-label harm
@@ -187,7 +187,7 @@ func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 			return "", false
 		}
 		//guard:stale-ended-by-us harm
-		if v.Ending[b.Ref] || b.Lost() && b.Seen.GoneByUs {
+		if v.Ending[b.Ref] || b.Lost() && b.Seen().GoneByUs {
 			return "", false // it was of the attempt that we ended: of this one nobody has seen a sandbox yet
 		}
 		//guard:stale-earlier harm

@@ -113,8 +113,8 @@ func deadlineByLedger(v *view.View, s *reconcile.Subject) Result {
 	if limit <= 0 {
 		limit = After(v, "deadline-exceeded", s)
 	}
-	timed := limit > 0 && s.Known && s.Seen.Status == t.Status
-	ran := v.Since(s.Seen.Since)
+	timed := limit > 0 && s.Known && s.Seen().Status == t.Status
+	ran := v.Since(s.Seen().Since)
 	// The pass that saw it first had begun before it read the row, and ended before the next one began.
 	//guard:deadline-read harm
 	surely := ran - max(v.P.Quick, reconcile.UsualGap(&v.S.Memory))

@@ -80,7 +80,7 @@ func namesOther(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 // does, and another one goes on with its work.
 func shownAgain(v *view.View, live []*reconcile.SeenSandbox) *reconcile.SeenSandbox {
 	for _, b := range live {
-		if _, looked := v.S.Lookups[b.Ref]; b.Known && !b.Seen.GoneAt.IsZero() && !looked {
+		if _, looked := v.S.Lookups[b.Ref]; b.Known && !b.Seen().GoneAt.IsZero() && !looked {
 			return b
 		}
 	}

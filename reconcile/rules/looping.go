@@ -22,7 +22,7 @@ func looping(v *view.View, s *reconcile.Subject) Result {
 			return fmt.Sprintf("%d of %d attempts ended without success within %s", n, p.Count, text.Duration(p.Window))
 		})
 	}
-	attempts, window := s.Seen.Attempts, v.P.Rules["looping"].Window
+	attempts, window := s.Seen().Attempts, v.P.Rules["looping"].Window
 	first, last := attempts[len(attempts)-n], attempts[len(attempts)-1]
 	cause, because := v.Cause(s)
 	return Result{
@@ -41,12 +41,12 @@ func looping(v *view.View, s *reconcile.Subject) Result {
 // AttemptsEnded is how often the task's attempts ended without success within the rule's window,
 // and whether that is too often. While the rule is off it never is.
 func AttemptsEnded(v *view.View, s *reconcile.Subject) (int, bool) {
-	if len(s.Seen.Attempts) == 0 {
+	if len(s.Seen().Attempts) == 0 {
 		return 0, false
 	}
 	p := v.P.Rules["looping"]
 	n := 0
-	for _, at := range s.Seen.Attempts {
+	for _, at := range s.Seen().Attempts {
 		if v.Now.Sub(at) <= p.Window {
 			n++
 		}

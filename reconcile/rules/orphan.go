@@ -123,9 +123,9 @@ func subjectExplained(s *reconcile.Subject, v *view.View) string {
 func subjectUnexplained(s *reconcile.Subject, b *reconcile.SeenSandbox) string {
 	switch s.LinkState {
 	case reconcile.LinkVanished:
-		return fmt.Sprintf("task %q, known to the ledger, has no row any more", reconcile.FirstOf(b.Task, b.Seen.Task))
+		return fmt.Sprintf("task %q, known to the ledger, has no row any more", reconcile.FirstOf(b.Task, b.Seen().Task))
 	case reconcile.LinkUnknown:
-		return fmt.Sprintf("it names task %q, which has no row", reconcile.FirstOf(b.Task, b.Seen.Task))
+		return fmt.Sprintf("it names task %q, which has no row", reconcile.FirstOf(b.Task, b.Seen().Task))
 	case reconcile.LinkUnparsable:
 		return fmt.Sprintf("it names task %q, which is no id of the task table", b.Task)
 	}

@@ -149,10 +149,10 @@ func lostFor(v *view.View, s *reconcile.Subject) time.Duration {
 		b := &s.Boxes[i]
 		switch {
 		case !b.Known || v.Past(s, b):
-		case !b.Seen.GoneAt.IsZero():
-			longest = max(longest, v.Since(b.Seen.GoneAt))
-		case b.Lost() && b.Here && b.Seen.State == b.State:
-			longest = max(longest, v.Since(b.Seen.StateSince))
+		case !b.Seen().GoneAt.IsZero():
+			longest = max(longest, v.Since(b.Seen().GoneAt))
+		case b.Lost() && b.Here && b.Seen().State == b.State:
+			longest = max(longest, v.Since(b.Seen().StateSince))
 		}
 	}
 	open := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}]

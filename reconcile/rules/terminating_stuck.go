@@ -56,7 +56,7 @@ func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandb
 	evidence := []reconcile.Evidence{boxSeenAs(b)}
 	switch {
 	//guard:terminating-ours lost
-	case a == nil && b.Seen.GoneByUs:
+	case a == nil && b.Seen().GoneByUs:
 		reason = fmt.Sprintf("sandbox %s is listed as %s, for %s, and %s confirmed its termination, "+
 			"which sandkeeper asked for",
 			b.ID, b.Raw, text.Duration(age), b.Provider)

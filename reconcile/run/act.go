@@ -161,7 +161,7 @@ func actionWhat(a *reconcile.Action) string {
 
 func (r *gatherer) target(a *reconcile.Action) reconcile.ControlTarget {
 	t := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: a.Provider, Sandbox: a.Sandbox, Task: a.Task}
-	for _, b := range r.boxes[a.Subject] {
+	for _, b := range r.judged.BoxesOf(a.Subject) {
 		if a.Sandbox == "" || a.Sandbox == b.ID {
 			t.Names = append(t.Names, b.ID, b.Name, b.AltKey)
 			t.Labels = b.Labels

@@ -33,7 +33,7 @@ func TestThePlatformWasAsked(t *testing.T) {
 	r.k, r.now = &Reconciler{Tasks: &written{says: reconcile.WriteAsked}}, now
 	task := &reconcile.Task{ID: "t", State: reconcile.TaskRunning}
 	f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{},
-		Subject: &reconcile.Subject{Task: task, Seen: reconcile.NothingSeen}}}}
+		Subject: &reconcile.Subject{Task: task}}}}
 	p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"deadline-exceeded": {Mode: reconcile.Enforce}}}
 	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full}, p)
 	a := reconcile.Action{Rule: "deadline-exceeded", Step: reconcile.StepFail, Attempts: 1}
@@ -72,7 +72,7 @@ func TestWhatRefutesAWrite(t *testing.T) {
 			r.k, r.now = &Reconciler{Tasks: tasks}, now
 			a := reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
 			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{}, Subject: &reconcile.Subject{
-				Seen: reconcile.NothingSeen, Task: &reconcile.Task{Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}}}
+				Task: &reconcile.Task{Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}}}
 			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{c.rule: {Mode: reconcile.Enforce}}}
 			ruling := decide.MayAct(view.New(&reconcile.Snapshot{Kind: reconcile.Full}, p), &a, &f.Facts)
 			out, settled := r.write(t.Context(), a, f, ruling, false)

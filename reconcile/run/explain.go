@@ -74,14 +74,14 @@ func (k *Reconciler) explainWhole(ctx context.Context, id string, h reconcile.Hi
 	if e.Decision != nil {
 		return e, nil
 	}
-	o := r.reconciler.newExecutor(reconcile.WorkerLease(k.Holder), r, nil).alone()
+	o := r.reconciler.newExecutor(reconcile.WorkerLease(k.Holder), r).alone()
 	e.Row, err = r.reconciler.rowOf(ctx, o, soughtTask(id, nil, h))
 	return e, err
 }
 
 // explain looks at one thing and judges it.
 func (s *workerView) explain(ctx context.Context, holder, id string, h reconcile.History) (*Explained, error) {
-	r := s.result.reconciler.newExecutor(reconcile.WorkerLease(holder), s.result, s.boxes)
+	r := s.result.reconciler.newExecutor(reconcile.WorkerLease(holder), s.result)
 	o, e := r.alone(), &Explained{At: s.result.At, Sources: s.result.Sources, Plan: &decide.Plan{}}
 	e.Listed = o.View.S.Memory.LastFull
 	known := s.result.Decision(id, h)

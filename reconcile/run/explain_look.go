@@ -138,7 +138,7 @@ func (o *recheck) boxesSeen(refs []reconcile.Ref, task string) []reconcile.SeenS
 		seen, known := o.View.S.Memory.Sandboxes.Get(ref)
 		if look.Gone || look.Error != "" {
 			if known {
-				b := reconcile.RememberedBox(&seen)
+				b := reconcile.RememberedBox(seen.Compact())
 				b.Gone = look.Gone
 				out = append(out, b)
 			}

@@ -65,5 +65,6 @@ func (r *remembering) settle(sb *reconcile.Sandbox) {
 		r.kinds = kinds
 	}
 	sb.Kinds = r.kinds
+	sb.ShareTexts(&r.s.Memory)
 	sb.Labels = view.HeldLabels(sb.Labels, r.s.Memory.Controls.Holds)
 }

@@ -202,6 +202,9 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 		return fmt.Errorf("read the live tasks: %w", err)
 	}
 	s.Tasks = rows.Tasks
+	for i := range s.Tasks {
+		s.Tasks[i].ShareTexts(&s.Memory)
+	}
 	return nil
 }
 

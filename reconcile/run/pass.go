@@ -31,7 +31,7 @@ func (k *Reconciler) Plan(ctx context.Context, kind reconcile.PassKind) (*Result
 		return nil, err
 	}
 	r.Plan = decide.MakePlan(r.Judged, 0)
-	r.Open = r.reconciler.newExecutor(reconcile.Lease{}, r, r.boxes()).goingOn()
+	r.Open = r.reconciler.newExecutor(reconcile.Lease{}, r).goingOn()
 	return r, nil
 }
 
@@ -147,7 +147,7 @@ type looker struct {
 	k      *Reconciler
 	policy *reconcile.Policy
 	view   *view.View
-	boxes  map[string][]reconcile.SeenSandbox // sandboxes of the judged subjects, by subject
+	judged *decide.Judgement
 }
 
 // A prober asks sandboxes themselves.
@@ -217,29 +217,18 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 		return nil, fmt.Errorf("record pass %d: %w", id, err)
 	}
 	r.notable(ctx)
-	return r.reconciler.newExecutor(lease, r, r.boxes()), nil
+	return r.reconciler.newExecutor(lease, r), nil
 }
 
-func (k *Reconciler) newExecutor(lease reconcile.Lease, r *Result, boxes map[string][]reconcile.SeenSandbox) *executor {
+func (k *Reconciler) newExecutor(lease reconcile.Lease, r *Result) *executor {
 	v := r.Judged.View
-	at := looker{k: k, policy: v.P, view: v, boxes: boxes}
+	at := looker{k: k, policy: v.P, view: v, judged: r.Judged}
 	out := &executor{done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{},
 		refusals: map[string]bool{}}
 	out.prober = prober{looker: at, clock: k.Ledger, probes: k.Ledger, lease: lease, result: r, now: v.Now}
 	out.actions, out.due = k.Ledger, map[string]bool{}
 	for i := range r.Plan.Steps {
 		out.due[r.Plan.Steps[i].ID] = len(r.Plan.Steps[i].HeldBy) == 0
-	}
-	return out
-}
-
-// boxes are the sandboxes of the judged subjects, by subject.
-func (r *Result) boxes() map[string][]reconcile.SeenSandbox {
-	out := make(map[string][]reconcile.SeenSandbox, len(r.Judged.Decisions))
-	for i := range r.Judged.Decisions {
-		if s := r.Judged.Decisions[i].Subject; len(s.Boxes) > 0 {
-			out[s.ID] = s.Boxes
-		}
 	}
 	return out
 }

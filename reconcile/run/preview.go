@@ -119,12 +119,12 @@ func (e *Preview) Actions() []reconcile.Action {
 // weigh puts one sandbox on one of the two lists. One that is not there any more is on none.
 func (e *Preview) weigh(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) {
 	if !b.Here && !b.Gone {
-		e.weighUnseen(v, *b.Seen)
+		e.weighUnseen(v, b.Seen())
 	}
 	if !b.Here || b.State == reconcile.SandboxEnded || b.State == reconcile.SandboxDeleting {
 		return
 	}
-	out := Previewed{Ref: b.Ref, Name: b.Name, Raw: b.Raw, Task: reconcile.FirstOf(b.Task, b.Seen.Task)}
+	out := Previewed{Ref: b.Ref, Name: b.Name, Raw: b.Raw, Task: reconcile.FirstOf(b.Task, b.Seen().Task)}
 	if s.Task != nil {
 		out.Task, out.Status = s.Task.ID, s.Task.Status
 	}
@@ -140,7 +140,7 @@ func (e *Preview) weighUnseen(v *view.View, seen reconcile.SandboxSeen) {
 	}
 	out := Previewed{Ref: seen.Ref, Name: seen.Name, Task: seen.Task}
 	b := reconcile.Box(&reconcile.Sandbox{Ref: seen.Ref, Name: seen.Name, Owned: true})
-	b.Seen = &seen
+	b.Was = seen.Compact()
 	e.put(v, out, &b, v.Live[seen.Task])
 }
 
@@ -177,7 +177,7 @@ func viewEnds(v *view.View, ref reconcile.Ref) string {
 func viewSpares(v *view.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile.Task) string {
 	a := reconcile.Action{Rule: e.Rule, Subject: reconcile.BoxSubject(b.Ref), Step: reconcile.StepTerminate}
 	at := reconcile.ControlTarget{Rule: a.Rule, Subject: a.Subject, Provider: b.Provider, Sandbox: b.ID,
-		Task:  reconcile.FirstOf(b.Task, b.Seen.Task),
+		Task:  reconcile.FirstOf(b.Task, b.Seen().Task),
 		Names: []string{b.Name, b.AltKey}, Labels: b.Labels}
 	wishes := v.S.Memory.Controls
 	wishes.Pauses = nil

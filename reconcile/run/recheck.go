@@ -120,7 +120,7 @@ func (r *looker) rowLast(
 // and by the row's own word.
 func (r *looker) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.Ref {
 	wanted := map[reconcile.Ref]bool{}
-	for _, b := range r.boxes[s.ID] {
+	for _, b := range r.judged.BoxesOf(s.ID) {
 		wanted[b.Ref] = true
 	}
 	for ref, seen := range r.view.S.Memory.Sandboxes.Each() {
@@ -132,7 +132,7 @@ func (r *looker) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.R
 		wanted[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}] = true
 	}
 	seen := *s
-	seen.Boxes = r.boxes[s.ID]
+	seen.Boxes = r.judged.BoxesOf(s.ID)
 	for _, ref := range r.view.LookRefs(&seen) {
 		wanted[ref] = true
 	}
@@ -186,7 +186,7 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 		over := look.Sandbox.State == reconcile.SandboxEnded && seen.Task == task || seen.Another(&look.Sandbox)
 		switch {
 		case look.Gone && known, known && look.Error == "" && over && look.Sandbox.Task != task:
-			b := reconcile.RememberedBox(&seen)
+			b := reconcile.RememberedBox(seen.Compact())
 			b.Gone = true
 			out = append(out, b)
 		case look.Gone:
@@ -217,7 +217,7 @@ func (r *looker) recheckSandbox(ctx context.Context, o *recheck, ref reconcile.R
 	}
 	b := o.View.Box(&look.Sandbox)
 	if r.policy.Providers[ref.Provider].ByRow(b.Sandbox) {
-		b.Own().Owned = b.Owned || b.Seen.Task != ""
+		b.Own().Owned = b.Owned || b.Seen().Task != ""
 	}
 	if !r.policy.Tasks.None {
 		if err := r.recheckRows(ctx, s, &b); err != nil {

@@ -116,7 +116,7 @@ func (o *recheck) referred(sb *reconcile.Sandbox, task string) reconcile.SeenSan
 	}
 	b.Own()
 	row, read := o.View.S.Rows[task]
-	proved := b.Seen.Task != "" || sb.StableName && o.View.Successor(&b) == task
+	proved := b.Seen().Task != "" || sb.StableName && o.View.Successor(&b) == task
 	//guard:again-referred live
 	if proved || read && (sb.Task == task || sb.CalledBy(row.Sandbox)) {
 		b.Owned, b.Unproven = true, ""

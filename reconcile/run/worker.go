@@ -57,7 +57,6 @@ func NewWorker(stop context.Context, k *Reconciler) *Worker {
 type workerView struct {
 	pass   int64
 	result *Result
-	boxes  map[string][]reconcile.SeenSandbox
 	due    map[string]bool // actions that the newest pass calls for
 }
 
@@ -188,7 +187,7 @@ func (w *Worker) begin(ctx context.Context) (*executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger's clock: %w", err)
 	}
-	r := s.result.reconciler.newExecutor(reconcile.WorkerLease(w.reconciler.Holder), s.result, s.boxes)
+	r := s.result.reconciler.newExecutor(reconcile.WorkerLease(w.reconciler.Holder), s.result)
 	r.due, r.now, r.stop = s.due, now, w.stop
 	r.until = time.Now()
 	r.begin = time.Now().Add(leastActing)
@@ -253,5 +252,5 @@ func (k *Reconciler) newWorkerView(ctx context.Context, pass int64) (*workerView
 	j.View.Rules = view.ActiveRules(reconcile.Full, &in.Policy) // a second look judges what a full pass found
 	r := &Result{Pass: pass, Kind: reconcile.Full, At: s.Memory.Now, Complete: true, Judged: j, Sources: j.Sources,
 		Counts: j.Counts, Plan: &decide.Plan{}, reconciler: &in}
-	return &workerView{pass: pass, result: r, boxes: r.boxes(), due: view.CalledFor(&s.Memory)}, nil
+	return &workerView{pass: pass, result: r, due: view.CalledFor(&s.Memory)}, nil
 }

@@ -40,11 +40,11 @@ func (v listener) measuredBeat() time.Duration {
 	between := v.Now.Sub(v.S.Memory.LastPass)
 	longest := before - before/BeatWanes
 	for i := range v.S.Tasks {
-		t, seen := &v.S.Tasks[i], &v.Seen[i]
+		t, seen := &v.S.Tasks[i], v.SeenTask(i)
 		if !seen.Known || seen.BeatGap == 0 || t.State != reconcile.TaskRunning {
 			continue
 		}
-		after := *seen.TaskSeen
+		after := seen.TaskSeen
 		v.RememberBeat(&after, t)
 		if gap := min(after.BeatGap, seen.BeatGap); after.BeatAt.After(seen.BeatAt) && gap-between > between/5 {
 			//guard:beat-bounded live

@@ -19,9 +19,9 @@ func (v *View) Died(s *reconcile.Subject, b *reconcile.SeenSandbox) *reconcile.D
 	//guard:died-clock harm
 	case !v.believesClock(b.Ref), ago < -reconcile.ProviderSkew:
 	//guard:died-made harm
-	case d.At.Before(b.Seen.CreatedAt.Add(-reconcile.Skew)):
+	case d.At.Before(b.Seen().CreatedAt.Add(-reconcile.Skew)):
 	//guard:died-resumed harm
-	case !b.Seen.ResumedAt.IsZero() && ago > v.Since(b.Seen.ResumedAt):
+	case !b.Seen().ResumedAt.IsZero() && ago > v.Since(b.Seen().ResumedAt):
 	//guard:died-earlier harm
 	case ago > state:
 	default:
@@ -72,5 +72,5 @@ func (v *View) Unrecorded(s *reconcile.Subject) bool { return s.HasBox(v.unrecor
 
 func (v *places) unrecorded(b *reconcile.SeenSandbox) bool {
 	_, looked := v.S.Lookups[b.Ref]
-	return b.Here && b.Lost() && !looked && b.Seen.Task != "" && v.P.Providers[b.Provider].Records
+	return b.Here && b.Lost() && !looked && b.Seen().Task != "" && v.P.Providers[b.Provider].Records
 }

@@ -9,7 +9,7 @@ import (
 // SubjectPresentStart is the row's start time, unless it is of an earlier attempt.
 func SubjectPresentStart(s *reconcile.Subject) time.Time {
 	//guard:start-stale P5
-	if s.Task.StartedAt.Equal(s.Seen.StaleStart) {
+	if s.Task.StartedAt.Equal(s.Seen().StaleStart) {
 		return time.Time{}
 	}
 	return s.Task.StartedAt
@@ -35,7 +35,7 @@ func (v *signs) Started(s *reconcile.Subject) bool {
 		return true
 	}
 	//guard:started-stale harm
-	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen.StaleStart)
+	return !t.StartedAt.IsZero() && !t.StartedAt.Equal(s.Seen().StaleStart)
 }
 
 // Alive reports whether the worker gave a sign of life inside the heartbeat limit: the veto
@@ -85,7 +85,7 @@ func (v *signs) Sign(t *reconcile.Task) time.Time {
 	if v.CameTo(sign) {
 		return given
 	}
-	seen, _ := v.S.Memory.Tasks.At(t.ID, reconcile.NothingSeen)
+	seen := v.S.Memory.Tasks.Of(t.ID)
 	if sign.IsZero() || !seen.AheadSign.Equal(sign) {
 		return given
 	}

@@ -83,14 +83,14 @@ func (v *places) CanLook(t *reconcile.Task) bool { return len(v.P.Candidates(t))
 // Past reports whether the sandbox was over before the task's present state began, as the
 // ledger saw both: it is of an earlier attempt and says nothing of this one.
 func (v *places) Past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	if !b.Known || !b.Lost() || !s.Known || s.Seen.Status != s.Task.Status {
+	if !b.Known || !b.Lost() || !s.Known || s.Seen().Status != s.Task.Status {
 		return false
 	}
-	over := b.Seen.GoneAt
-	if over.IsZero() && b.Here && b.Seen.State == b.State {
-		over = b.Seen.StateSince
+	over := b.Seen().GoneAt
+	if over.IsZero() && b.Here && b.Seen().State == b.State {
+		over = b.Seen().StateSince
 	}
-	return !over.IsZero() && v.earlierThan(over, s.Seen.Since)
+	return !over.IsZero() && v.earlierThan(over, s.Seen().Since)
 }
 
 func (v *places) Unlooked(ref reconcile.Ref) string {

@@ -10,9 +10,9 @@ import (
 // of the probes or soon after a resume, and only while the newest is of now.
 func (v *signs) Wanted(b *reconcile.SeenSandbox, counts func(*reconcile.Measurements) bool) []reconcile.Measurements {
 	from := reconcile.Latest(v.Sources[reconcile.ProbesOf(b.Provider)].RecoveredAt, v.S.Memory.WatchSince)
-	if !b.Seen.ResumedAt.IsZero() {
+	if !b.Seen().ResumedAt.IsZero() {
 		//guard:vitals-resumed harm
-		from = reconcile.Latest(from, b.Seen.ResumedAt.Add(reconcile.ResumeGrace))
+		from = reconcile.Latest(from, b.Seen().ResumedAt.Add(reconcile.ResumeGrace))
 	}
 	var run []reconcile.Measurements
 	for i := range b.Probes.Measurements {

@@ -49,9 +49,9 @@ func (v *signs) Vouched(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 func (v *signs) ProbesFrom(b *reconcile.SeenSandbox) time.Time {
 	//guard:broken-recovered harm
 	from := reconcile.Latest(v.Sources[reconcile.ProbesOf(b.Provider)].RecoveredAt, v.S.Memory.WatchSince)
-	if !b.Seen.ResumedAt.IsZero() {
+	if !b.Seen().ResumedAt.IsZero() {
 		//guard:broken-resumed harm
-		from = reconcile.Latest(from, b.Seen.ResumedAt.Add(reconcile.ResumeGrace))
+		from = reconcile.Latest(from, b.Seen().ResumedAt.Add(reconcile.ResumeGrace))
 	}
 	return from
 }
@@ -59,7 +59,7 @@ func (v *signs) ProbesFrom(b *reconcile.SeenSandbox) time.Time {
 // Earlier reports whether the ledger knew the sandbox before the task's present state began and
 // the row does not name it: it may be of an earlier attempt, whenever it was noticed to be gone.
 func (v *signs) Earlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	since := !s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since)
+	since := !s.Known || v.earlierThan(b.Seen().FirstSeen, s.Seen().Since)
 	return since && !v.Vouched(s, b)
 }
 
@@ -67,10 +67,10 @@ func (v *signs) Earlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 // ledger knew it before, and has not seen it at work since. A name outlives a sandbox, and an id stays in the row for
 // as long as nobody writes another; a row that got the id a moment after a listing showed it has no earlier one.
 func (v *signs) OfEarlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	if s.Known && b.Seen.State.Active() && !v.earlierThan(b.Seen.StateSince, s.Seen.Since) {
+	if s.Known && b.Seen().State.Active() && !v.earlierThan(b.Seen().StateSince, s.Seen().Since) {
 		return false
 	}
 	age, _ := v.StateAge(s)
-	longer := v.Since(b.Seen.FirstSeen)-age > reconcile.ProviderSkew || v.P.Providers[b.Provider].ByKey(s.Task)
-	return longer && (!s.Known || v.earlierThan(b.Seen.FirstSeen, s.Seen.Since))
+	longer := v.Since(b.Seen().FirstSeen)-age > reconcile.ProviderSkew || v.P.Providers[b.Provider].ByKey(s.Task)
+	return longer && (!s.Known || v.earlierThan(b.Seen().FirstSeen, s.Seen().Since))
 }

@@ -15,7 +15,7 @@ func (v *places) Subjects() []reconcile.Subject {
 	out := make([]reconcile.Subject, 0, len(v.S.Tasks)+len(others))
 	for _, i := range v.linker().byID() {
 		t := &v.S.Tasks[i]
-		out = append(out, v.linker().subjectOf(t, &v.Seen[i], boxes[t.ID]))
+		out = append(out, v.linker().subjectOf(t, v.was[i], boxes[t.ID]))
 	}
 	if len(others) == 0 {
 		return out
@@ -35,18 +35,18 @@ func (v linker) byID() []int {
 
 // TaskSubject is a task with its sandboxes, and what became of the one that its row names.
 func (v *places) TaskSubject(t *reconcile.Task, boxes []reconcile.SeenSandbox) reconcile.Subject {
-	seen := v.seenTask(t.ID)
-	return v.linker().subjectOf(t, &seen, boxes)
+	was, _ := v.S.Memory.Tasks.At(t.ID)
+	return v.linker().subjectOf(t, was, boxes)
 }
 
-func (v linker) subjectOf(t *reconcile.Task, before *SeenTask, boxes []reconcile.SeenSandbox) reconcile.Subject {
-	v.listener().markActivity(t, before)
-	seen := before.TaskSeen
-	if before.Known && (TaskSeenMoved(seen, t) || v.PerhapsEnded(seen, t)) {
-		entered := v.Entered(*seen, t)
-		seen = &entered
+func (v linker) subjectOf(t *reconcile.Task, was *reconcile.CompactTask, boxes []reconcile.SeenSandbox,
+) reconcile.Subject {
+	before := SeenTask{was.Seen(), was != nil}
+	v.listener().markActivity(t, &before)
+	if before.Known && (TaskSeenMoved(&before.TaskSeen, t) || v.PerhapsEnded(&before.TaskSeen, t)) {
+		was = v.Entered(before.TaskSeen, t).Compact()
 	}
-	return reconcile.Subject{ID: reconcile.TaskSubject(t.ID), Task: t, Seen: seen, Known: before.Known, Boxes: boxes}
+	return reconcile.Subject{ID: reconcile.TaskSubject(t.ID), Task: t, Was: was, Known: before.Known, Boxes: boxes}
 }
 
 // link gives each sandbox to the live task that it belongs to; loose ones have none. The
@@ -132,7 +132,8 @@ func (v linker) remembered(byTask map[string][]reconcile.SeenSandbox, several ma
 		if seen.Task == "" || v.Live[seen.Task] == nil || v.S.Lists(ref) {
 			continue
 		}
-		b := reconcile.RememberedBox(seen)
+		was, _ := v.S.Memory.Sandboxes.At(ref)
+		b := reconcile.RememberedBox(was)
 		look, looked := v.S.Lookups[ref]
 		switch {
 		case looked && look.Gone:
@@ -174,7 +175,7 @@ func (v linker) box(s *reconcile.Sandbox) reconcile.SeenSandbox {
 	}
 	b.Remember(&v.S.Memory)
 	//guard:box-reused live
-	if b.Known && b.Seen.Another(s) {
+	if b.Known && b.Seen().Another(s) {
 		b.Forget()
 		return b
 	}
@@ -197,8 +198,8 @@ func (v linker) isID(ref reconcile.Ref) bool {
 // label explains nothing away.
 func (v *places) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*reconcile.Task) string {
 	//guard:link-says-nothing harm
-	if b.BadLink || v.linker().saysNothing(b.Task) && v.Live[b.Seen.Task] != nil {
-		return b.Seen.Task
+	if b.BadLink || v.linker().saysNothing(b.Task) && v.Live[b.Seen().Task] != nil {
+		return b.Seen().Task
 	}
 	row, named := v.rowOf(b.Sandbox)
 	user := v.linker().user(b, bySandbox)
@@ -213,17 +214,17 @@ func (v *places) TaskOf(b *reconcile.SeenSandbox, bySandbox map[reconcile.Ref]*r
 		return b.Task
 	case named:
 		return row.ID
-	case b.Task == "" && b.Seen.Task == "" && v.sameName(b) != "":
+	case b.Task == "" && b.Seen().Task == "" && v.sameName(b) != "":
 		//guard:link-namesake harm
 		return v.sameName(b)
-	case b.Seen.Task == "" && b.StableName:
+	case b.Seen().Task == "" && b.StableName:
 		//guard:link-heir harm
 		return v.Successor(b)
 	case v.Contradicted(b):
 		return ""
 	}
 	//guard:link-remembered harm
-	return b.Seen.Task
+	return b.Seen().Task
 }
 
 // Contradicted reports whether a sandbox shows something else than the link that the ledger remembers of it: it names
@@ -290,7 +291,7 @@ func (v *places) LinkState(b reconcile.SeenSandbox, task string) (reconcile.Link
 		return reconcile.LinkUnread, nil
 	//guard:fate-vanished live
 	//guard:fate-purged live
-	case known, byRow && b.Seen.Task == task:
+	case known, byRow && b.Seen().Task == task:
 		return reconcile.LinkVanished, nil
 	default:
 		return reconcile.LinkUnknown, nil

@@ -72,7 +72,7 @@ func (v *places) MayGoOn(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	if !v.Renewed(b) {
 		return false
 	}
-	over := b.Seen.GoneAt
+	over := b.Seen().GoneAt
 	//guard:heir-unknown live
 	if !b.Known { // only a look at what the row names shows it: it was over when a pass first missed it
 		over = v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}].FirstSeen
@@ -90,7 +90,7 @@ func (v *places) MayGoOn(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 // heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id. Where
 // tasks share a name it may stand with another of them, and one that this very pass lists is in no ledger yet.
 func (v *places) heirShown(b *reconcile.SeenSandbox) bool {
-	called := reconcile.FirstOf(b.Seen.Name, b.Name)
+	called := reconcile.FirstOf(b.Seen().Name, b.Name)
 	heir := func(ref reconcile.Ref, name string) bool {
 		return ref != b.Ref && ref.Provider == b.Provider && name == called &&
 			!slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })

@@ -127,7 +127,8 @@ func (v assessor) assessClocks() {
 		clocks[column] = &clockSeen{rows: tallies{}, ahead: map[string]time.Duration{}, stuck: map[string]string{}}
 	}
 	for i := range v.S.Tasks {
-		v.readClocks(&v.S.Tasks[i], &v.Seen[i], clocks)
+		seen := v.SeenTask(i)
+		v.readClocks(&v.S.Tasks[i], &seen, clocks)
 	}
 	for _, column := range ClockColumns {
 		v.assessClock(column, clocks[column])

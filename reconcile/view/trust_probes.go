@@ -74,7 +74,7 @@ func (v assessor) probed(provider string, subs []reconcile.Subject) map[reconcil
 			if !here {
 				b = reconcile.Box(&reconcile.Sandbox{Ref: ref})
 			}
-			b.Seen, b.Probes = &seen, &probes
+			b.Was, b.Probes = seen.Compact(), &probes
 			out[ref] = b
 		}
 	}
@@ -116,14 +116,14 @@ func (v assessor) pair(subs []reconcile.Subject) {
 // hasFor reports whether the sandbox stands for one that its task has: it is seen, or a pass without a listing
 // remembers it and knows of no end.
 func (v assessor) hasFor(b *reconcile.SeenSandbox) bool {
-	return b.Here || v.S.Kind != reconcile.Full && b.Known && !b.Gone && b.Seen.GoneAt.IsZero()
+	return b.Here || v.S.Kind != reconcile.Full && b.Known && !b.Gone && b.Seen().GoneAt.IsZero()
 }
 
 // unlisted reports whether the task's present state began after the newest listing, in a look that has the ledger's
 // inventory in its place: then nobody knows whether it has one. A quick pass that sights an orphan again has none, and
 // takes it for one that may have it.
 func (v assessor) unlisted(s *reconcile.Subject) bool {
-	return v.S.Inventory && (!s.Known || s.Seen.Since.After(v.S.Memory.LastFull.Add(-v.P.Quick)))
+	return v.S.Inventory && (!s.Known || s.Seen().Since.After(v.S.Memory.LastFull.Add(-v.P.Quick)))
 }
 
 // byAge puts tasks whose provider is known first, each group youngest first: together with

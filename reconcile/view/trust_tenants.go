@@ -167,13 +167,13 @@ func (v *View) TenantOf(s *reconcile.Subject) string {
 			return tenant
 		}
 	}
-	return s.Seen.Tenant
+	return s.Seen().Tenant
 }
 
 // boxTenant is whose a sandbox is. A label names a task to everybody who may set labels: where rows name their
 // sandboxes, the row has to.
 func (v *View) boxTenant(b *reconcile.SeenSandbox) string {
-	id := reconcile.FirstOf(b.Task, b.Seen.Task)
+	id := reconcile.FirstOf(b.Task, b.Seen().Task)
 	tenant, sandbox := v.rowTenant(id)
 	//guard:tenant-vouched harm
 	if byRow := v.P.Providers[b.Provider].LinkSandbox; byRow && !b.CalledBy(sandbox) && b.ID != sandbox {

@@ -35,7 +35,7 @@ type signs struct {
 	Now time.Time // the ledger's
 
 	Live    map[string]*reconcile.Task
-	Seen    []SeenTask // of the live tasks, in their order
+	was     []*reconcile.CompactTask // of the live tasks, in their order
 	Sources map[string]reconcile.SourceSeen
 
 	Running    int           // tasks in state running
@@ -99,22 +99,23 @@ func (v *signs) listener() listener { return listener{v} }
 func (v listener) listen(s *reconcile.Snapshot, p *reconcile.Policy) {
 	v.S, v.P, v.Now = s, p, s.Memory.Now
 	v.Live = make(map[string]*reconcile.Task, len(s.Tasks))
-	v.Seen = make([]SeenTask, len(s.Tasks))
+	v.was = make([]*reconcile.CompactTask, len(s.Tasks))
 	v.Sources = map[string]reconcile.SourceSeen{}
 	v.Limit = max(policyHeartbeatLimit(p), beatsMissed*s.Memory.Sources[reconcile.SourceEvents].Beat)
 	v.setBack = v.clockSetBack()
 	for i := range s.Tasks {
-		v.hear(&s.Tasks[i], &v.Seen[i])
+		v.hear(i, &s.Tasks[i])
 	}
 	v.leave()
 	v.quarantine = v.quarantines()
 }
 
 // hear takes the signs of one live task.
-func (v listener) hear(t *reconcile.Task, seen *SeenTask) {
+func (v listener) hear(i int, t *reconcile.Task) {
 	v.Live[t.ID] = t
-	*seen = v.seenTask(t.ID)
-	v.markActivity(t, seen)
+	v.was[i], _ = v.S.Memory.Tasks.At(t.ID)
+	seen := v.SeenTask(i)
+	v.markActivity(t, &seen)
 	if t.State == reconcile.TaskRunning {
 		v.Running++
 		v.Newest = reconcile.Latest(v.Newest, v.Sign(t))
@@ -129,11 +130,8 @@ func (v listener) hear(t *reconcile.Task, seen *SeenTask) {
 	}
 }
 
-// seenTask is what the ledger remembered of a task.
-func (v *signs) seenTask(id string) SeenTask {
-	seen, known := v.S.Memory.Tasks.At(id, reconcile.NothingSeen)
-	return SeenTask{seen, known}
-}
+// SeenTask is what the ledger remembered of the live task at that place.
+func (v *signs) SeenTask(i int) SeenTask { return SeenTask{v.was[i].Seen(), v.was[i] != nil} }
 
 // leave settles which sandboxes are on their way out by the ledger's open actions.
 func (v listener) leave() {
@@ -160,8 +158,8 @@ func (v listener) leave() {
 
 // A SeenTask is what the ledger remembered of a task before this pass.
 type SeenTask struct {
-	*reconcile.TaskSeen // never nil, and not to be written to
-	Known               bool
+	reconcile.TaskSeen
+	Known bool
 }
 
 // policyHeartbeatLimit is how old a sign of life may be before the worker counts as silent. It is
@@ -219,8 +217,8 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 	if !t.UpdatedAt.IsZero() && v.ClockTrusted(t, "updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
-	if s.Known && s.Seen.Status == t.Status {
-		if seen := v.Since(s.Seen.Since); seen > age {
+	if s.Known && s.Seen().Status == t.Status {
+		if seen := v.Since(s.Seen().Since); seen > age {
 			age, by = seen, "ledger"
 		}
 	}
@@ -231,11 +229,11 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 // the task in another state since. Between that look and the first one that saw the present
 // state lies at most a gap between two passes.
 func (v *signs) stale(s *reconcile.Subject, age time.Duration) bool {
-	if !s.Known || !s.Seen.FirstSeen.Before(s.Seen.Since) {
+	if !s.Known || !s.Seen().FirstSeen.Before(s.Seen().Since) {
 		return false
 	}
 	gap := max(v.P.Full, reconcile.UsualGap(&v.S.Memory))
-	return age > v.Now.Sub(s.Seen.Since)+2*gap
+	return age > v.Now.Sub(s.Seen().Since)+2*gap
 }
 
 // SubjectEntry is the column that records the entry into the present state, zero when the row
@@ -254,7 +252,7 @@ func SubjectEntry(s *reconcile.Subject) (time.Time, string) {
 	case reconcile.TaskAssigned:
 		return t.AssignedAt, "assigned_at"
 	case reconcile.TaskRunning:
-		if !t.StartedAt.Equal(s.Seen.StaleStart) {
+		if !t.StartedAt.Equal(s.Seen().StaleStart) {
 			return t.StartedAt, "started_at"
 		}
 	case reconcile.TaskCompleted, reconcile.TaskFailed, reconcile.TaskStopped:
@@ -278,14 +276,14 @@ func (v *signs) ClockTrusted(t *reconcile.Task, column string) bool {
 func (v *signs) SandboxAge(b reconcile.SeenSandbox) time.Duration {
 	var age time.Duration
 	changed := reconcile.Latest(b.UpdatedAt, b.CreatedAt)
-	was := b.Known && (b.Seen.State != b.State || b.Seen.StateSince.After(b.Seen.FirstSeen))
+	was := b.Known && (b.Seen().State != b.State || b.Seen().StateSince.After(b.Seen().FirstSeen))
 	//guard:box-born harm
 	if was || b.UpdatedAt.IsZero() && b.State != reconcile.SandboxCreating {
 		changed = time.Time{} // it was in another state since it was made: nothing begins as failed
 	}
 	//guard:box-state harm
-	if b.Known && b.Seen.State == b.State {
-		age = v.Since(b.Seen.StateSince)
+	if b.Known && b.Seen().State == b.State {
+		age = v.Since(b.Seen().StateSince)
 	}
 	if !changed.IsZero() {
 		age = max(age, v.stampedAge(b.Ref, b.AsOf.Sub(changed), age))
@@ -298,7 +296,7 @@ func (v *signs) SandboxAge(b reconcile.SeenSandbox) time.Duration {
 func (v *signs) Born(b reconcile.SeenSandbox) time.Duration {
 	age, seen := b.AsOf.Sub(b.CreatedAt), time.Duration(0)
 	if b.Known {
-		seen = v.Since(b.Seen.FirstSeen)
+		seen = v.Since(b.Seen().FirstSeen)
 	}
 	if b.CreatedAt.IsZero() {
 		return seen

@@ -44,7 +44,7 @@ func (v *places) LookRefs(s *reconcile.Subject) []reconcile.Ref {
 			refs = append(refs, b.Ref)
 		}
 		// One that was gone and is listed again: the listing may be of long ago.
-		again := b.Here && b.Known && !b.Seen.GoneAt.IsZero() && s.Task != nil
+		again := b.Here && b.Known && !b.Seen().GoneAt.IsZero() && s.Task != nil
 		if b.Here && s.LinkState == reconcile.LinkUnnamed || again || v.unrecorded(&b) {
 			refs = append(refs, b.Ref)
 		}

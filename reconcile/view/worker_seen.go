@@ -29,7 +29,7 @@ func (v *signs) WorkerSeen(s *reconcile.Subject) (seen reconcile.WorkerState, at
 		if !b.Owned && !v.P.Providers[b.Provider].Referenced || BoxAnothers(b, s.Task) {
 			continue
 		}
-		if v.Now.Sub(last.At) > 2*v.P.Full || last.At.Before(b.Seen.ResumedAt) {
+		if v.Now.Sub(last.At) > 2*v.P.Full || last.At.Before(b.Seen().ResumedAt) {
 			continue // it may have ended, or been started again, since: it is asked once more
 		}
 		//guard:worker-began harm
@@ -90,7 +90,7 @@ func (v *signs) wasThere(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 
 // found reports whether a probe found a worker in the sandbox since the task's present state began.
 func found(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	return s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen.Since)
+	return s.Known && !b.Probes.WorkerAt.IsZero() && !b.Probes.WorkerAt.Before(s.Seen().Since)
 }
 
 // spoke reports whether the worker of the present attempt said so itself that it had begun.

@@ -52,7 +52,7 @@ func (s *sandboxRow) columns() []any {
 	return []any{word(&s.Provider), &s.ID, &s.Name, &s.Task, word(&s.Template), word((*string)(&s.State)), word(&s.Raw),
 		at(&s.CreatedAt), at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
 		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.measurements, at(&s.WorkedAt),
-		&p.worker, at(&p.workerAt), at(&p.runEnded), &s.Region, &s.Size.CPU, &s.Size.GPU, &s.Size.MemoryGiB}
+		&p.worker, at(&p.workerAt), at(&p.runEnded), word(&s.Region), &s.Size.CPU, &s.Size.GPU, &s.Size.MemoryGiB}
 }
 
 func scanSandbox(r pgx.Rows) (reconcile.SandboxSeen, error) {

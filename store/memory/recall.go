@@ -89,7 +89,7 @@ func (g *Ledger) Sources(context.Context) (map[string]reconcile.SourceSeen, erro
 
 // recentTasks are the live tasks, those that left recently, and those that a sandbox which
 // exists still names.
-func (g *worldTable) recentTasks(now time.Time) (recent reconcile.Remembered[string, reconcile.TaskSeen]) {
+func (g *worldTable) recentTasks(now time.Time) (recent reconcile.RememberedTasks) {
 	named := g.named()
 	for id, t := range g.tasks {
 		if t.Live || t.changedAt.After(now.Add(-protocol.Recent)) || named[id] {
@@ -111,7 +111,7 @@ func (g *worldTable) named() map[string]bool {
 }
 
 // inventory are the sandboxes that exist, those gone recently, and those whose task lives.
-func (g *worldTable) inventory(now time.Time) (inventory reconcile.Remembered[reconcile.Ref, reconcile.SandboxSeen]) {
+func (g *worldTable) inventory(now time.Time) (inventory reconcile.RememberedSandboxes) {
 	for ref, s := range g.sandboxes {
 		if s.GoneAt.IsZero() || s.GoneAt.After(now.Add(-protocol.Recent)) || g.tasks[s.Task].Live {
 			inventory.Put(ref, s)

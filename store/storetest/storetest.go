@@ -119,11 +119,11 @@ func (b *bench) refused(err, want error, said string) {
 
 // Remembers compares what a memory remembers as the map that it is.
 var Remembers = cmp.Options{
-	cmp.Transformer("tasks", func(r reconcile.Remembered[string, reconcile.TaskSeen]) map[string]reconcile.TaskSeen {
+	cmp.Transformer("tasks", func(r reconcile.RememberedTasks) map[string]reconcile.TaskSeen {
 		return maps.Collect(r.All())
 	}),
 	cmp.Transformer("sandboxes",
-		func(r reconcile.Remembered[reconcile.Ref, reconcile.SandboxSeen]) map[reconcile.Ref]reconcile.SandboxSeen {
+		func(r reconcile.RememberedSandboxes) map[reconcile.Ref]reconcile.SandboxSeen {
 			return maps.Collect(r.All())
 		}),
 }

@@ -151,7 +151,7 @@ func (e *Explanation) fill(x *run.Explained) {
 	d := x.Decision
 	e.Subject, e.Kept, e.KeptBy, e.Sources = d.Subject.ID, d.Kept, d.KeptBy, SourcesOf(x.Sources)
 	if d.Subject.Task != nil {
-		e.Task = taskOf(d.Subject.Task, *d.Subject.Seen)
+		e.Task = taskOf(d.Subject.Task, d.Subject.Seen())
 	}
 	for _, b := range d.Subject.Boxes {
 		e.Sandboxes = append(e.Sandboxes, sandboxOf(b))
@@ -194,7 +194,7 @@ func sandboxOf(b reconcile.SeenSandbox) sandbox {
 	return sandbox{Provider: b.Provider, ID: b.ID, Name: b.Name, State: string(b.State), Raw: b.Raw,
 		Here: b.Here, Gone: b.Gone, Owned: b.Owned, Template: b.Template,
 		CreatedAt: console.When(b.CreatedAt), LastActivity: console.When(b.LastActivityAt),
-		FirstSeen: console.When(b.Seen.FirstSeen), StateSince: console.When(b.Seen.StateSince),
+		FirstSeen: console.When(b.Seen().FirstSeen), StateSince: console.When(b.Seen().StateSince),
 		Probe: probeWords(b.Probes.Last), ProbedAt: console.When(b.Probes.Last.At), Failures: len(b.Probes.Failures)}
 }
 

@@ -14,7 +14,7 @@ import (
 func (e *Explanation) past(x *run.Explained, h reconcile.History) {
 	for _, b := range h.Sandboxes {
 		e.Subject = reconcile.BoxSubject(b.Ref)
-		box := reconcile.RememberedBox(&b)
+		box := reconcile.RememberedBox(b.Compact())
 		box.State, box.Raw, box.CreatedAt, box.Gone = b.State, b.Raw, b.CreatedAt, !b.GoneAt.IsZero()
 		e.Sandboxes = append(e.Sandboxes, sandboxOf(box))
 		if e.Kept = whatBecame(b, x.Sources); slices.Contains(x.Foreign, b.Ref) {

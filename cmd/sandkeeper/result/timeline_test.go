@@ -34,7 +34,7 @@ func TestMomentsOfThreeClocks(t *testing.T) {
 			box.Here = true
 			s := &reconcile.Snapshot{Kind: reconcile.Full, Lookups: map[reconcile.Ref]reconcile.Lookup{ref: {Gone: true,
 				Death: &reconcile.Death{At: there.Add(-90 * time.Second), AsOf: there, Reason: "oom", Record: "audit log"}}}}
-			x := &run.Explained{At: now, Judged: &decide.Judgement{View: view.New(s, &reconcile.Policy{})}, Decision: &decide.Decision{Subject: &reconcile.Subject{Task: row, Seen: reconcile.NothingSeen,
+			x := &run.Explained{At: now, Judged: &decide.Judgement{View: view.New(s, &reconcile.Policy{})}, Decision: &decide.Decision{Subject: &reconcile.Subject{Task: row,
 				Boxes: []reconcile.SeenSandbox{box}}}}
 			got := momentsOf(x, reconcile.History{Sandboxes: []reconcile.SandboxSeen{{Ref: ref, FirstSeen: now.Add(-7 * time.Minute),
 				GoneAt: now.Add(-time.Minute)}}})

@@ -218,7 +218,7 @@ func TestPropertiesFail(t *testing.T) {
 			c.step(Step{Call: "Probe", Party: "lab", ID: b.ref.ID, Answer: reconcile.ProbeResult{}})
 		}},
 		"two decisions on one subject": {"P12", "", func(c *court) {
-			s := &reconcile.Subject{ID: "task:t1", Seen: reconcile.NothingSeen}
+			s := &reconcile.Subject{ID: "task:t1"}
 			r := &run.Result{Judged: &decide.Judgement{Decisions: []decide.Decision{{Subject: s}, {Subject: s}}}}
 			c.all = append(c.all, c.platform.Pass("once-1", r, nil)...)
 		}},

@@ -1,0 +1,134 @@
+package reconcile
+
+import (
+	"time"
+	"unique"
+)
+
+// What the ledger remembers of a fleet is kept in a third of the memory: a moment is a number, and what many have in
+// common is there once. Who asks for it gets it whole, as it was put, to the last bit. What does not fit, as a task
+// with a history of attempts, is kept as it is.
+
+// A CompactTask is a [TaskSeen] as it is kept. Nil is a task of which nothing is remembered.
+type CompactTask struct {
+	id, sandbox                                    string
+	common                                         unique.Handle[commonTask]
+	since, firstSeen, updatedAt, startedAt, beatAt moment
+	entrySum, errorSum                             uint64
+	beatGap                                        time.Duration
+	whole                                          *TaskSeen // where it does not fit
+}
+
+// A commonTask is what many tasks have in common.
+type commonTask struct {
+	status, tenant     string
+	state              TaskState
+	errorChanged, live bool
+}
+
+// Compact is how it is kept.
+func (s TaskSeen) Compact() *CompactTask {
+	c := CompactTask{
+		id: s.ID, sandbox: s.Sandbox,
+		common: unique.Make(commonTask{s.Status, s.Tenant, s.State, s.ErrorChanged, s.Live}),
+		since:  momentOf(s.Since), firstSeen: momentOf(s.FirstSeen), updatedAt: momentOf(s.UpdatedAt),
+		startedAt: momentOf(s.StartedAt), beatAt: momentOf(s.BeatAt),
+		entrySum: s.EntrySum, errorSum: s.ErrorSum, beatGap: s.BeatGap,
+	}
+	again := c.Seen()
+	times := [...]time.Time{s.Since, s.FirstSeen, s.UpdatedAt, s.StartedAt, s.BeatAt}
+	fits := times == [...]time.Time{again.Since, again.FirstSeen, again.UpdatedAt, again.StartedAt, again.BeatAt}
+	rare := [...]time.Time{s.StaleStart, s.AheadSign, s.AheadSince, s.Recreated, s.LateSign, s.MarkAt}
+	if !fits || rare != [len(rare)]time.Time{} ||
+		s.Named != s.Sandbox || s.Trace != "" || s.Attempts != nil || s.MarkSum != 0 {
+		c = CompactTask{whole: &s}
+	}
+	return &c
+}
+
+// Seen is what was put.
+func (c *CompactTask) Seen() TaskSeen {
+	if c == nil {
+		return TaskSeen{}
+	}
+	if c.whole != nil {
+		return *c.whole
+	}
+	common := c.common.Value()
+	return TaskSeen{
+		ID: c.id, Sandbox: c.sandbox, Named: c.sandbox,
+		Status: common.status, State: common.state, Tenant: common.tenant,
+		ErrorChanged: common.errorChanged, Live: common.live,
+		Since: c.since.time(), FirstSeen: c.firstSeen.time(), UpdatedAt: c.updatedAt.time(),
+		StartedAt: c.startedAt.time(), BeatAt: c.beatAt.time(), BeatGap: c.beatGap,
+		EntrySum: c.entrySum, ErrorSum: c.errorSum,
+	}
+}
+
+// A CompactSandbox is a [SandboxSeen] as it is kept. Nil is a sandbox of which nothing is remembered.
+type CompactSandbox struct {
+	id, name, task                                                       string
+	common                                                               unique.Handle[commonSandbox]
+	createdAt, firstSeen, stateSince, resumedAt, workedAt, ranAt, goneAt moment
+	whole                                                                *SandboxSeen // where it does not fit
+}
+
+// A commonSandbox is what many sandboxes have in common.
+type commonSandbox struct {
+	provider, template, raw, region string
+	state                           SandboxState
+	size                            Size
+	goneByUs                        bool
+}
+
+// Compact is how it is kept.
+func (s SandboxSeen) Compact() *CompactSandbox {
+	c := CompactSandbox{
+		id: s.ID, name: s.Name, task: s.Task,
+		common:    unique.Make(commonSandbox{s.Provider, s.Template, s.Raw, s.Region, s.State, s.Size, s.GoneByUs}),
+		createdAt: momentOf(s.CreatedAt), firstSeen: momentOf(s.FirstSeen), stateSince: momentOf(s.StateSince),
+		resumedAt: momentOf(s.ResumedAt), workedAt: momentOf(s.WorkedAt), ranAt: momentOf(s.RanAt),
+		goneAt: momentOf(s.GoneAt),
+	}
+	if c.Seen() != s {
+		c = CompactSandbox{whole: &s}
+	}
+	return &c
+}
+
+// Seen is what was put.
+func (c *CompactSandbox) Seen() SandboxSeen {
+	if c == nil {
+		return SandboxSeen{}
+	}
+	if c.whole != nil {
+		return *c.whole
+	}
+	common := c.common.Value()
+	return SandboxSeen{
+		Ref: Ref{common.provider, c.id}, Name: c.name, Task: c.task,
+		Template: common.template, Raw: common.raw, Region: common.region, State: common.state,
+		Size: common.size, GoneByUs: common.goneByUs,
+		CreatedAt: c.createdAt.time(), FirstSeen: c.firstSeen.time(), StateSince: c.stateSince.time(),
+		ResumedAt: c.resumedAt.time(), WorkedAt: c.workedAt.time(), RanAt: c.ranAt.time(), GoneAt: c.goneAt.time(),
+	}
+}
+
+// A moment is a time in nanoseconds since 1970, [never] for the zero time.
+type moment int64
+
+const never moment = -1 << 63
+
+func momentOf(t time.Time) moment {
+	if t.IsZero() {
+		return never
+	}
+	return moment(t.UnixNano())
+}
+
+func (m moment) time() time.Time {
+	if m == never {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(m)).UTC()
+}
