@@ -64,6 +64,7 @@ var places = []place{
 	{pattern: "reconcile", never: effects},
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none
 	// Pure: no context, no clock, no I/O.
+	{pattern: "reconcile/asked", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/score", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/view", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/rules", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
@@ -122,7 +123,7 @@ var places = []place{
 	{pattern: "web/ui", ours: []string{"reconcile"}, never: databases, not: []string{"net"}},
 	// The documents for programs, made of data as well.
 	{pattern: "web/api", ours: []string{"reconcile"}, never: databases, not: []string{"net"}},
-	{pattern: "web/serve", ours: []string{"reconcile", "web", "web/act", "web/api", "web/fresh", "web/ui"},
+	{pattern: "web/serve", ours: []string{"reconcile", "reconcile/asked", "web", "web/act", "web/api", "web/fresh", "web/ui"},
 		never: databases},
 	{pattern: "web/webtest", ours: []string{"reconcile"}, never: databases},
 	{pattern: "alerts", ours: []string{"reconcile", "alerts/*"}, never: databases},

@@ -8,8 +8,9 @@ import (
 // heldTargets are the kinds whose text goes on with what a person may ask for: a target, a rule, an incident, a limit.
 var heldTargets = []HeldKind{HeldPause, HeldHold, HeldVeto, HeldBreaker, HeldBudget, HeldIncident, HeldRollout}
 
-// frozen are the kinds of sources whose freeze a text may name.
-var frozen = []string{SourceTasks, SourceLink, SourceEvents, SourceActivity, SourceListing, SourceProbes, SourceClock,
+// FreezeSources are the kinds of sources whose freeze a text may name.
+var FreezeSources = []string{SourceTasks, SourceLink, SourceEvents, SourceActivity, SourceListing, SourceProbes,
+	SourceClock,
 	SourceCredential}
 
 // HeldKinds are the kinds of what holds, as a person may ask for them, in order.
@@ -34,7 +35,7 @@ func HeldBegins(word string) []string {
 			out = append(out, first)
 		}
 	}
-	for _, source := range frozen {
+	for _, source := range FreezeSources {
 		if kind, _ := SourceParts(word); word == string(HeldFreeze) || kind == source {
 			name := FreezeName(source)
 			if word != string(HeldFreeze) {
@@ -58,14 +59,4 @@ func (h Held) Meant(word string) bool {
 	return slices.ContainsFunc(HeldBegins(word), func(begin string) bool {
 		return said == begin || strings.HasPrefix(said, begin+" ")
 	})
-}
-
-// unheardHeld reports whether a word is neither a kind, a source nor a text of what holds, and looks like no name.
-func unheardHeld(word string) bool {
-	kind, _ := SourceParts(word)
-	first, _, _ := strings.Cut(word, " ")
-	known := slices.Concat(HeldKinds(), []string{"all", "per_pass", "per_hour", "share"})
-	named := strings.HasPrefix(word, "i-") || strings.Contains(strings.TrimSuffix(first, ":"), ":")
-	return word != "" && HeldKindOf(word) == HeldOther && !named && !slices.Contains(known, first) &&
-		!slices.Contains(frozen, kind)
 }

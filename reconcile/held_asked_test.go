@@ -18,19 +18,14 @@ func TestMeant(t *testing.T) {
 	} {
 		h := ParseHeld(said)
 		for _, word := range words {
-			if !h.Meant(word) || unheardHeld(word) {
-				t.Errorf("%q is not meant by %q, or the word is not known", said, word)
+			if !h.Meant(word) {
+				t.Errorf("%q is not meant by %q", said, word)
 			}
 		}
 		for _, word := range []string{"veto", "per_pass 2", "rule:orpha", "listing:e2b", "i-k45n", "link@acm", "off"} {
 			if h.Meant(word) {
 				t.Errorf("%q is meant by %q", said, word)
 			}
-		}
-	}
-	for _, word := range []string{"budgte", "obsrve", "listin:", "lock: x y"} {
-		if !unheardHeld(word) {
-			t.Errorf("%q is known", word)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/verb"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/asked"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -89,7 +90,7 @@ func unheard(ctx context.Context, a *app.App, c *reconcile.Chosen) error {
 		return err
 	}
 	policy := a.Config.Policy()
-	if why := c.Unheard(policy.ProviderNames(), now.Templates); why != "" {
+	if why := asked.Unheard(c, policy.ProviderNames(), now.Templates); why != "" {
 		return verb.Misused(errors.New(why))
 	}
 	return nil

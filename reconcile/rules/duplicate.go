@@ -131,11 +131,11 @@ func UsedBy(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) string {
 		return ""
 	}
 	uses := func(o *reconcile.Task) bool {
-		return o.ID != t.ID && !o.State.Terminal() && o.Sandbox != "" && b.CalledBy(o.Sandbox) && !v.Elsewhere(o, b.Sandbox)
+		return o.ID != t.ID && !o.State.Terminal() && b.CalledBy(o.Sandbox) && !v.Elsewhere(o, b.Sandbox)
 	}
-	for i := range v.S.Tasks {
-		if uses(&v.S.Tasks[i]) {
-			return v.S.Tasks[i].ID
+	for o := range v.Naming(b.Sandbox) {
+		if uses(o) {
+			return o.ID
 		}
 	}
 	if row, read := v.S.Named(b.Sandbox); read && uses(&row) {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -94,6 +95,27 @@ func (v *places) RowsBySandbox() map[reconcile.Ref]*reconcile.Task {
 		}
 	}
 	return rows
+}
+
+// Naming are the rows, of those that are not over, that may name the sandbox. A pass that finds much asks for each.
+func (v *places) Naming(b *reconcile.Sandbox) iter.Seq[*reconcile.Task] {
+	if v.naming == nil {
+		v.naming = make(map[string][]int32, len(v.S.Tasks))
+		for i := range v.S.Tasks {
+			if t := &v.S.Tasks[i]; t.Sandbox != "" && !t.State.Terminal() {
+				v.naming[t.Sandbox] = append(v.naming[t.Sandbox], int32(i))
+			}
+		}
+	}
+	return func(yield func(*reconcile.Task) bool) {
+		for _, key := range b.Keys() {
+			for _, i := range v.naming[key] {
+				if !yield(&v.S.Tasks[i]) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // user is the live task whose row names the sandbox.

@@ -26,6 +26,7 @@ type places struct {
 	signs
 	sameAccount map[string][]string  // entries that may see the same account
 	Successors  reconcile.Successors // nil where names do not last, and in a look at one thing
+	naming      map[string][]int32   // rows that are not over, by their sandbox; made for the first that asks
 }
 
 // Signs are what was heard, seen and measured of each thing, since when, and by whose clock.

@@ -37,7 +37,7 @@ func taskWords(counts map[string]int) string {
 	return strings.Join(words, ", ")
 }
 
-// sandboxWords are the sandboxes of each provider by state, as many as [ownedSandboxes]: what has ended is none.
+// sandboxWords are the sandboxes of each provider by state, as many as [Owned]: what has ended is none.
 func sandboxWords(counts map[string]int) []string {
 	states := map[string][]string{}
 	for _, key := range slices.Sorted(maps.Keys(counts)) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/asked"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web"
 )
@@ -123,7 +124,7 @@ func chosen(r *http.Request) (reconcile.Chosen, error) {
 	if list == "list" {
 		list = "sandboxes" // of the runbook
 	}
-	if err := wrongFilter(c.Misspelt(list)); err != nil {
+	if err := wrongFilter(asked.Misspelt(&c, list)); err != nil {
 		return c, err
 	}
 	if !c.Sortable(list) {

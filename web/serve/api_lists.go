@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/asked"
 	"github.com/sandkeeper/sandkeeper/web/api"
 	"github.com/sandkeeper/sandkeeper/web/fresh"
 )
@@ -41,7 +42,7 @@ func chose[From, To any](s *documents,
 		rows, next, err := read(s.Records, ctx, c)
 		if err == nil && len(rows) == 0 {
 			policy := s.Policy()
-			err = wrongFilter(c.Unheard(policy.ProviderNames(), s.reader.read(ctx).Overview.Templates))
+			err = wrongFilter(asked.Unheard(&c, policy.ProviderNames(), s.reader.read(ctx).Overview.Templates))
 		}
 		if err != nil {
 			return api.List[To]{}, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/asked"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -26,7 +27,7 @@ func chosenBy(r *http.Request, list string) reconcile.Chosen {
 	if list == "findings" {
 		c.After = numberedAfter(r)
 	}
-	if c.Misspelt(list) == "" && !c.Sortable(list) {
+	if asked.Misspelt(&c, list) == "" && !c.Sortable(list) {
 		c.Sort = ""
 	}
 	return c

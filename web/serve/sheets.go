@@ -12,6 +12,7 @@ import (
 	"github.com/a-h/templ"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/asked"
 	"github.com/sandkeeper/sandkeeper/web"
 	"github.com/sandkeeper/sandkeeper/web/ui"
 )
@@ -106,12 +107,12 @@ func list[T any](s *pages, w http.ResponseWriter, r *http.Request,
 	what := strings.Trim(r.URL.Path, "/")
 	s.show(w, r, "these "+what, func(ctx context.Context, a *web.Asked) (templ.Component, error) {
 		c := chosenBy(r, what)
-		if a.Wrong = reconcile.FirstOf(unknownQuery(r, what), c.Misspelt(what)); a.Wrong != "" {
+		if a.Wrong = reconcile.FirstOf(unknownQuery(r, what), asked.Misspelt(&c, what)); a.Wrong != "" {
 			return page(a, &c, web.Part[T]{}), nil
 		}
 		found, next, err := read(s.Ledger, ctx, c)
 		if len(found) == 0 {
-			a.Wrong = c.Unheard(a.Process.Policy.ProviderNames(), a.Reading.Overview.Templates)
+			a.Wrong = asked.Unheard(&c, a.Process.Policy.ProviderNames(), a.Reading.Overview.Templates)
 		}
 		return page(a, &c, web.Part[T]{Rows: found, Next: cursor(next)}), err
 	})

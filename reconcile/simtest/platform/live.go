@@ -57,7 +57,7 @@ func nobodys(t *Platform, b *box) bool {
 func (t *Platform) Ageless(task string, ref reconcile.Ref) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := t.meant(task, ref)
+	b := meant(t, task, ref)
 	if b == nil {
 		return false
 	}
@@ -68,7 +68,7 @@ func (t *Platform) Ageless(task string, ref reconcile.Ref) bool {
 
 // meant is the sandbox that a step is about; that of the task whose row names it, where the step is the row's and names
 // none itself.
-func (t *Platform) meant(task string, ref reconcile.Ref) *box {
+func meant(t *Platform, task string, ref reconcile.Ref) *box {
 	row := t.table.rows[task]
 	for _, b := range t.boxOrder {
 		if ref.ID == "" && row != nil && (row.Sandbox == b.ref.ID || row.Sandbox == b.name) {
@@ -82,7 +82,7 @@ func (t *Platform) meant(task string, ref reconcile.Ref) *box {
 func (t *Platform) HandedOn(task string, ref reconcile.Ref) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	b := t.meant(task, ref)
+	b := meant(t, task, ref)
 	return b != nil && (b.owner != ours || b.reused)
 }
 
