@@ -37,7 +37,7 @@ type place interface {
 	Alone() bool
 	Answers(ref reconcile.Ref) bool
 	Nobodys(ref reconcile.Ref) bool
-	Lonely(task string) bool
+	Lonely() bool
 	Ageless(task string, ref reconcile.Ref) bool
 	HandedOn(task string, ref reconcile.Ref) bool
 	Tell(on bool)

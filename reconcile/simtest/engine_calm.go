@@ -221,17 +221,11 @@ func (e ending) alone(r *run.Result, s *decide.PlannedStep) bool {
 }
 
 // shielded reports whether a step is held for good because its sandbox may be that of a task that lives, and truly is
-// needed, or that task truly has none: who shows it cannot know more.
+// needed, or one truly has none: who shows it cannot know more.
 func (e ending) shielded(s *decide.PlannedStep) bool {
 	ref := reconcile.Ref{Provider: s.Provider, ID: s.Sandbox}
 	unmatched := len(s.HeldBy) > 0 && s.HeldBy[0].Kind == reconcile.HeldUnmatched
-	return unmatched && (e.place.Needed(ref) || e.place.Nobodys(ref) || e.lonely(s.HeldBy[0]))
-}
-
-// lonely reports whether the task that shields a sandbox truly has none, as the reason says: "task ID shows life and …".
-func (e ending) lonely(held reconcile.Held) bool {
-	words := strings.Fields(held.Reason)
-	return len(words) > 1 && e.place.Lonely(words[1])
+	return unmatched && (e.place.Needed(ref) || e.place.Nobodys(ref) || e.place.Lonely())
 }
 
 // ageless reports whether a step is held for good because its sandbox seems older than its row, and a clock that

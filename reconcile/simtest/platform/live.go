@@ -111,11 +111,13 @@ func (t *Platform) Needed(ref reconcile.Ref) bool {
 
 // Lonely reports whether a task goes on by its row and truly has no sandbox of ours, so that any that nothing links to
 // another may be its.
-func (t *Platform) Lonely(task string) bool {
+func (t *Platform) Lonely() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r, k := t.table.rows[task], t.tasks[task]
-	return r != nil && r.State.Live() && k != nil && (!k.box.there() || k.box.owner != ours || k.box.reused)
+	return slices.ContainsFunc(t.order, func(k *task) bool {
+		r := t.table.rows[k.id]
+		return r != nil && r.State.Live() && (!k.box.there() || k.box.owner != ours || k.box.reused)
+	})
 }
 
 // Lives reports whether the provider still has the sandbox, under its id.
