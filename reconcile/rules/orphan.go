@@ -106,7 +106,7 @@ func onlyReported(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) 
 
 // boxBegan says what the age of a sandbox is counted from.
 func boxBegan(b *reconcile.SeenSandbox) string {
-	if b.CreatedAt.IsZero() || view.DatedAhead(b) {
+	if b.CreatedAt.IsZero() || view.DatedAhead(b.Sandbox) {
 		return "first seen"
 	}
 	return "created"

@@ -112,7 +112,7 @@ func boxSeenAs(b *reconcile.SeenSandbox) reconcile.Evidence {
 
 // datedAhead says what is believed instead of a time of creation that is still to come; "" when it is not.
 func datedAhead(b *reconcile.SeenSandbox) string {
-	if !view.DatedAhead(b) {
+	if !view.DatedAhead(b.Sandbox) {
 		return ""
 	}
 	return " (dated " + text.Duration(b.CreatedAt.Sub(b.AsOf)) +

@@ -46,7 +46,9 @@ func TestALeakDatedAheadIsEnded(t *testing.T) {
 		s := openedIn(t, simulated.Options{})
 		s.cloud.Put(simulated.Sandbox{ID: "sb-ahead", CreatedAt: time.Now().AddDate(1, 0, 0), Labels: map[string]string{"app": "ours"}})
 		for range 4 {
-			s.once()
+			if told := s.once().Plan.Findings; !slices.ContainsFunc(told, func(f reconcile.Finding) bool { return f.Rule == "clock-untrusted" }) {
+				t.Errorf("nobody is told that a sandbox is dated ahead: %v", told)
+			}
 			time.Sleep(time.Minute)
 		}
 		if s.state("sb-ahead") == reconcile.SandboxEnded {

@@ -52,7 +52,7 @@ func aheadOf(age time.Duration) bool { return age < -reconcile.ProviderSkew }
 
 // DatedAhead reports whether the provider says that the sandbox was made after the listing that shows it, by more
 // than a clock is believed to be off.
-func DatedAhead(b *reconcile.SeenSandbox) bool {
+func DatedAhead(b *reconcile.Sandbox) bool {
 	return !b.CreatedAt.IsZero() && aheadOf(b.AsOf.Sub(b.CreatedAt))
 }
 
