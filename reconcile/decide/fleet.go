@@ -157,9 +157,34 @@ func clockFindings(v *view.View) []reconcile.Finding {
 			out = append(out, report(v, "clock-untrusted", subject, "the clock of "+provider+" is "+seen.Reason+
 				"; its sandboxes are as old as the ledger has seen them",
 				reconcile.Evidence{Source: provider, At: v.Now, Fact: seen.Reason}))
+		} else if says := datedAhead(v, provider); says != "" {
+			out = append(out, report(v, "clock-untrusted", reconcile.SubjectOf(reconcile.SubjectSource,
+				reconcile.ProviderClockOf(provider)), says, reconcile.Evidence{Source: provider, At: v.Now, Fact: says}))
 		}
 	}
 	return out
+}
+
+// datedAhead says which of our sandboxes a provider whose clock is right dates in the future; "" when none, or in a
+// quick pass, which lists none.
+func datedAhead(v *view.View, provider string) string {
+	var first *reconcile.Sandbox
+	n := 0
+	for i := range v.S.Sandboxes {
+		sb := &v.S.Sandboxes[i]
+		if v.S.Kind != reconcile.Full || sb.Provider != provider || !sb.State.Exists() || !view.DatedAhead(sb) {
+			continue
+		}
+		if n++; first == nil || sb.ID < first.ID {
+			first = sb
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s dates %d of our sandboxes in the future, %s by %s; what is dated so is as old as the ledger "+
+		"has seen it, and one whose date moves on at each look is taken for another each time", provider, n, first.ID,
+		text.Duration(first.CreatedAt.Sub(first.AsOf)))
 }
 
 // report is a finding that is no subject's and has no remedy.

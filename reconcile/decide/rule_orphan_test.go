@@ -82,13 +82,21 @@ func TestOrphan(t *testing.T) {
 		"created 2h ago, and an answer told no time": {
 			seen + "listing daytona undated=yes; box daytona/s1 running created=2h; knew box daytona/s1 running first=1m",
 			"kept", "created 1m ago of 5m"},
-		"created in the future": {seen + "box daytona/s1 running created=-1h", "kept", ""},
+		"created in the future": {seen + "box daytona/s1 running created=-1h", "kept", "first seen 0s ago of 5m (dated 1h ahead"},
+		"dated a year ahead, the ledger has seen it for long enough": {
+			seen + "box daytona/s1 running created=-8760h; knew box daytona/s1 running first=5m", "due", "365d ahead, which is not believed"},
+		"dated a year ahead, the ledger has seen it for less": {
+			seen + "box daytona/s1 running created=-8760h; knew box daytona/s1 running first=4m59s", "kept", "first seen 4m59s ago of 5m"},
+		"dated further ahead than a clock is believed to be": {
+			seen + "box daytona/s1 running created=-31s; knew box daytona/s1 running first=5m", "due", "dated 31s ahead"},
+		"dated no further ahead than that": {
+			seen + "box daytona/s1 running created=-30s; knew box daytona/s1 running first=5m", "kept", "created"},
 		"its age is not told, the ledger saw it for 5m": {
 			seen + "box daytona/s1 running created=never; knew box daytona/s1 running first=5m", "due", ""},
 		"its age is not told, the ledger saw it for less": {
 			seen + "box daytona/s1 running created=never; knew box daytona/s1 running first=4m59s", "kept", ""},
 		"its age is not told, the ledger has not seen it": {
-			seen + "box daytona/s1 running created=never", "kept", "created 0s ago"},
+			seen + "box daytona/s1 running created=never", "kept", "first seen 0s ago"},
 		"explained by a live task": {seen + "box daytona/s1 running task=t2; task t2 running started=1h", "healthy", ""},
 		"explained by a finished one": {
 			seen + "box daytona/s1 running task=t2; row t2 completed updated=1h", "healthy", ""},

@@ -12,6 +12,10 @@ func TestOverAge(t *testing.T) {
 		"as old as the maximum": {on + "box daytona/s1 running created=10m", "due", "sandbox s1 is 10m old, the maximum is 10m"},
 		"a second younger":      {on + "box daytona/s1 running created=9m59s", "healthy", ""},
 		"created in the future": {on + "box daytona/s1 running created=-1h", "healthy", ""},
+		"dated ahead, first seen that long ago": {
+			on + "box daytona/s1 running created=-1h; knew box daytona/s1 running first=10m", "due", "dated 1h ahead"},
+		"dated ahead, first seen later": {
+			on + "box daytona/s1 running created=-1h; knew box daytona/s1 running first=9m59s", "healthy", ""},
 		"nobody says a maximum": {"box daytona/s1 running created=999h", "healthy", ""},
 		"no word of its creation, first seen that long ago": {
 			on + "box daytona/s1 running created=never; knew box daytona/s1 running first=10m", "due", ""},

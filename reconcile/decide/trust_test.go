@@ -449,6 +449,28 @@ func TestClockTrust(t *testing.T) {
 	}
 }
 
+// TestWhatIsDatedAheadIsTold: of whatever task a sandbox is, and however new it is to the ledger.
+func TestWhatIsDatedAheadIsTold(t *testing.T) {
+	for world, want := range map[string]string{
+		"box daytona/s1 running created=-30s":                                      "",
+		"box daytona/s1 ended created=-1h":                                         "",
+		"pass quick; box daytona/s1 running created=-1h":                           "",
+		"box daytona/s1 running created=-31s":                                      "daytona dates 1 of our sandboxes in the future, s1 by 31s",
+		"box daytona/s2 running created=-2h; box daytona/s1 suspended created=-1h": "daytona dates 2 of our sandboxes in the future, s1 by 1h",
+		"listing daytona off=1h; box daytona/s1 running created=-1h":               "the clock of daytona is 1h ahead",
+	} {
+		said := ""
+		for _, f := range JudgeWorld(worldtest.NewWorld(t, world)).Reports {
+			if f.Rule == "clock-untrusted" {
+				said += f.Reason
+			}
+		}
+		if (said == "") != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("%s: told %q, want %q", world, said, want)
+		}
+	}
+}
+
 // TestFreezesHold: which rules each freeze holds.
 func TestFreezesHold(t *testing.T) {
 	for source, want := range map[string][]string{

@@ -48,7 +48,8 @@ func orphan(v *view.View, s *reconcile.Subject) Result {
 	age := min(v.Born(*b), v.Observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
 	if age < after {
 		return Result{
-			Suspect: fmt.Sprintf("no task explains it, created %s ago of %s", text.Duration(v.Born(*b)), text.Duration(after)),
+			Suspect: fmt.Sprintf("no task explains it, %s %s ago of %s%s", boxBegan(b), text.Duration(v.Born(*b)),
+				text.Duration(after), datedAhead(b)),
 		}
 	}
 	//guard:orphan-unlabelled harm
@@ -64,9 +65,8 @@ func orphan(v *view.View, s *reconcile.Subject) Result {
 		Found: true, Sandbox: b, Sightings: v.P.Rules["orphan"].Sightings, Report: only != "",
 		//guard:orphan-unknown-state harm
 		Holds: append(orphanHolds(v, s, b), boxUnsure(b)...),
-		Reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago", subjectUnexplained(s, b), b.Raw,
-			boxBegan(b),
-			text.Duration(v.Born(*b))), only),
+		Reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago%s", subjectUnexplained(s, b), b.Raw,
+			boxBegan(b), text.Duration(v.Born(*b)), datedAhead(b)), only),
 		Evidence: evidence,
 	}
 }
@@ -106,7 +106,7 @@ func onlyReported(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) 
 
 // boxBegan says what the age of a sandbox is counted from.
 func boxBegan(b *reconcile.SeenSandbox) string {
-	if b.CreatedAt.IsZero() {
+	if b.CreatedAt.IsZero() || view.DatedAhead(b.Sandbox) {
 		return "first seen"
 	}
 	return "created"

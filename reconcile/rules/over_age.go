@@ -41,8 +41,8 @@ func overAge(v *view.View, s *reconcile.Subject) Result {
 		//guard:over-age-explained harm
 		//guard:over-age-unknown harm
 		Found: true, Due: true, Sandbox: b, Holds: append(explainedElsewhere(v, s, b), boxUnsure(b)...), Since: age - after,
-		Reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s", b.ID, text.Duration(age),
-			text.Duration(after)), subjectWhose(s)),
+		Reason: reconcile.Joined(fmt.Sprintf("sandbox %s is %s old, the maximum is %s%s", b.ID, text.Duration(age),
+			text.Duration(after), datedAhead(b)), subjectWhose(s)),
 		Evidence: []reconcile.Evidence{
 			boxSeenAs(b),
 			{Source: b.Provider, At: b.AsOf, Fact: fmt.Sprintf("%s old, the maximum is %s", text.Duration(age),

@@ -106,6 +106,15 @@ func boxSeenAs(b *reconcile.SeenSandbox) reconcile.Evidence {
 	return reconcile.Evidence{
 		Source: b.Provider,
 		At:     b.AsOf,
-		Fact:   fmt.Sprintf("sandbox %s is %s, created %s", b.ID, b.Raw, text.Time(b.CreatedAt)),
+		Fact:   fmt.Sprintf("sandbox %s is %s, created %s%s", b.ID, b.Raw, text.Time(b.CreatedAt), datedAhead(b)),
 	}
+}
+
+// datedAhead says what is believed instead of a time of creation that is still to come; "" when it is not.
+func datedAhead(b *reconcile.SeenSandbox) string {
+	if !view.DatedAhead(b.Sandbox) {
+		return ""
+	}
+	return " (dated " + text.Duration(b.CreatedAt.Sub(b.AsOf)) +
+		" ahead, which is not believed: its age counts from when the ledger first saw it)"
 }

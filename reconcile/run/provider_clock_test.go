@@ -40,6 +40,30 @@ func TestProviderClockAheadHurriesNothing(t *testing.T) {
 	})
 }
 
+// A leak that its provider dates in the future is ended once the ledger has seen it for long enough, and not before.
+func TestALeakDatedAheadIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := openedIn(t, simulated.Options{})
+		s.cloud.Put(simulated.Sandbox{ID: "sb-ahead", CreatedAt: time.Now().AddDate(1, 0, 0), Labels: map[string]string{"app": "ours"}})
+		for range 4 {
+			if told := s.once().Plan.Findings; !slices.ContainsFunc(told, func(f reconcile.Finding) bool { return f.Rule == "clock-untrusted" }) {
+				t.Errorf("nobody is told that a sandbox is dated ahead: %v", told)
+			}
+			time.Sleep(time.Minute)
+		}
+		if s.state("sb-ahead") == reconcile.SandboxEnded {
+			t.Error("a sandbox was ended within 4m of its birth")
+		}
+		for range 4 {
+			s.once()
+			time.Sleep(time.Minute)
+		}
+		if s.state("sb-ahead") != reconcile.SandboxEnded {
+			t.Error("an orphan that is dated in the future is never ended")
+		}
+	})
+}
+
 // Where the provider's clock is behind, a sandbox of somebody else's seems younger than the row that names it.
 func TestProviderClockBehindProvesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -30,10 +30,14 @@ func believesClock(s *reconcile.Snapshot, sources map[string]reconcile.SourceSee
 func (v *signs) believesClock(ref reconcile.Ref) bool { return believesClock(v.S, v.Sources, ref) }
 
 // stampedAge is an age by a provider's stamp. A clock that is off makes nothing older than the ledger saw it, and
-// of what was stamped by one that is right again nobody knows more than since when it is.
+// of what was stamped by one that is right again nobody knows more than since when it is. A stamp of the future tells
+// no age at all: the ledger's first sight is the least that it can be.
 func (v *signs) stampedAge(ref reconcile.Ref, age, seen time.Duration) time.Duration {
 	clock, wasOff := v.Sources[reconcile.ProviderClockOf(ref.Provider)]
 	switch {
+	//guard:born-ahead live
+	case aheadOf(age):
+		return seen
 	//guard:born-clock harm
 	case !v.believesClock(ref):
 		return min(age, seen)
@@ -42,6 +46,14 @@ func (v *signs) stampedAge(ref reconcile.Ref, age, seen time.Duration) time.Dura
 		return min(age, max(seen, v.Now.Sub(clock.Since)))
 	}
 	return age
+}
+
+func aheadOf(age time.Duration) bool { return age < -reconcile.ProviderSkew }
+
+// DatedAhead reports whether the provider says that the sandbox was made after the listing that shows it, by more
+// than a clock is believed to be off.
+func DatedAhead(b *reconcile.Sandbox) bool {
+	return !b.CreatedAt.IsZero() && aheadOf(b.AsOf.Sub(b.CreatedAt))
 }
 
 // ActiveAgo is how long ago the provider saw the sandbox active last, by its own clock; no longer than that has

@@ -292,8 +292,8 @@ func (v *signs) SandboxAge(b reconcile.SeenSandbox) time.Duration {
 	return max(age, 0)
 }
 
-// Born is how old the sandbox is, by the provider, else since the ledger first saw it. Where the provider's clock
-// is off it is the smaller of both.
+// Born is how old the sandbox is, by the provider, else, or where it is dated ahead, since the ledger first saw it.
+// Where the provider's clock is off it is the smaller of both.
 func (v *signs) Born(b reconcile.SeenSandbox) time.Duration {
 	age, seen := b.AsOf.Sub(b.CreatedAt), time.Duration(0)
 	if b.Known {

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -13,9 +14,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/store"
 )
 
-// checkFiles says which files of the config others on this machine may read or write.
+// checkFiles says which files of the config others on this machine may read or write, or put others in the place of.
 func checkFiles(c *config.Config) []reconcile.CheckResult {
-	var open []string
+	open := openFolders(c.Files)
 	for i, name := range c.Files {
 		stat, err := os.Stat(name)
 		if err != nil {
@@ -34,6 +35,34 @@ func checkFiles(c *config.Config) []reconcile.CheckResult {
 	}
 	return []reconcile.CheckResult{{What: "permissions", OK: true, Said: strings.Join(open, "; "),
 		Fix: "chmod go-w, and o-r for secrets: who writes the config decides what is ended"}}
+}
+
+// openFolders says which folders above the files others may write, who can put a file of theirs in the place of one.
+// Where the sticky bit is set, as of /tmp, they cannot.
+func openFolders(files []string) (open []string) {
+	seen := map[string]bool{}
+	for _, name := range files {
+		for name = absolute(name); name != filepath.Dir(name); {
+			name = filepath.Dir(name)
+			stat, err := os.Stat(name)
+			if seen[name] || err != nil {
+				continue
+			}
+			seen[name] = true
+			if mode := stat.Mode(); mode&0o022 != 0 && mode&os.ModeSticky == 0 {
+				open = append(open, fmt.Sprintf("folder %s (%04o) may be written by others", name, mode.Perm()))
+			}
+		}
+	}
+	return open
+}
+
+// absolute is the name from the root on, or as it is where nobody knows where we are.
+func absolute(name string) string {
+	if whole, err := filepath.Abs(name); err == nil {
+		return whole
+	}
+	return name
 }
 
 // checkConnection says whether somebody on the way to a database could read and change what is said.
