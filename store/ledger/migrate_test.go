@@ -81,10 +81,11 @@ func TestMigrationThatWaitsNamesTheHolder(t *testing.T) {
 	url := pgtest.Database(t)
 	pool := ledgerPool(t, url)
 	migrated(t, pool, atNoon)
-	steps := append(slices.Clone(migrations), migration{len(migrations) + 1, "more", "ALTER TABLE sandkeeper.actions ADD more int"})
+	steps := append(slices.Clone(migrations), migration{len(migrations) + 1, "more", "ALTER TABLE sandkeeper.actions ADD more int; CREATE TABLE sandkeeper.more (x int)"})
 	g := NewLedger(pool, Options{Installation: "test", MigrationWait: 100 * time.Millisecond})
 	for name, hold := range map[string]string{
 		"a table":           "LOCK TABLE sandkeeper.actions IN ACCESS SHARE MODE",
+		"a name":            "CREATE TABLE sandkeeper.more (x int)",
 		"another migration": "SELECT pg_advisory_xact_lock(7310589412025511)",
 	} {
 		holder, err := pgx.Connect(t.Context(), url+"&application_name=report-job")
