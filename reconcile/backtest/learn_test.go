@@ -374,9 +374,9 @@ func (w *autoWorld) row(all []autoTruth, below int) string {
 // and proves nothing.
 func TestCutOffCounts(t *testing.T) {
 	for name, c := range map[string]struct {
-		ours  int // of each ten tasks of the last two days
-		holds bool
-	}{"as many as before": {0, false}, "half of them": {5, true}} {
+		ours, died int // of each ten tasks of the last two days: ended by sandkeeper, dead by themselves
+		holds      bool
+	}{"as many as before": {0, 0, false}, "half of them": {5, 0, true}, "some, in an incident": {3, 4, false}} {
 		t.Run(name, func(t *testing.T) {
 			p := policy()
 			replay := New(p, day0, day0.Add(30*24*time.Hour), "heartbeat-lost")
@@ -386,6 +386,8 @@ func TestCutOffCounts(t *testing.T) {
 					Sign{At: made.Add(100 * time.Second), Kind: Heartbeat}, Sign{At: made.Add(140 * time.Second), Kind: Heartbeat})
 				if i > 555 && i%10 < c.ours {
 					l.Task.State, l.Task.Error, l.Ended = reconcile.TaskFailed, "silent [sandkeeper a-1]", made.Add(5*time.Minute)
+				} else if i > 555 && i%10 < c.ours+c.died {
+					l.Task.State, l.Ended = reconcile.TaskFailed, made.Add(15*time.Minute)
 				}
 				replay.Add((*reconcile.PastTask)(l))
 			}

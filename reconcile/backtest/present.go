@@ -68,14 +68,21 @@ func countSeen(samples []sample) (n seenCount) {
 // moreChance is the chance of saying that sandkeeper ends more tasks while it does not.
 const moreChance = 1e-3
 
-// more reports whether sandkeeper came to end clearly more of the tasks than it ended, or than died, before.
+// more reports whether sandkeeper came to end clearly more of the tasks than it ended, or than died, before. Where
+// clearly more die by themselves as well, there is a reason for that besides the rule: an incident, say.
 func (n seenCount) more(before seenCount) bool {
-	ended, was := n.cut+n.died, before.cut+before.died
-	if n.cut == 0 || was+before.told == 0 {
+	was := before.cut + before.died
+	return n.cut > 0 && clearlyMore(n.cut+n.died, n.told, was, before.told) &&
+		!clearlyMore(n.died, n.told, before.died, before.told)
+}
+
+// clearlyMore reports whether it is now clearly more beside those that tell than it was before.
+func clearlyMore(now, told, was, toldBefore int) bool {
+	if now == 0 || was+toldBefore == 0 {
 		return false
 	}
-	usual := Upper(was, was+before.told)
-	return usual < 1 && betaShare(usual, float64(ended), float64(n.told+1)) < moreChance
+	usual := Upper(was, was+toldBefore)
+	return usual < 1 && betaShare(usual, float64(now), float64(told+1)) < moreChance
 }
 
 // newestDays are the last days whose tasks are looked at alone, as too few for a change of what is measured: the fewest
