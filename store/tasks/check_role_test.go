@@ -258,8 +258,8 @@ func TestNothingOfOthersIsCalled(t *testing.T) {
 			}
 			w.pool = open(t, w.dsn+c.path)
 			w.tasks = w.open(m)
-			if live := w.live(); len(live) != 1 {
-				t.Errorf("live = %+v, want the one row", live)
+			if live := w.live(); len(live) != 1 || live["a"].State != reconcile.TaskRunning {
+				t.Errorf("live = %+v, want the one row, whole", live)
 			}
 		})
 	}
