@@ -161,7 +161,8 @@ func seenFrom(f *reconcile.FindingSeen) time.Time {
 // another rule's.
 func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool) {
 	for _, a := range g.actions {
-		under := !a.Outcome.Closed() && a.Attempts > 0 // and nobody knows what came of it
+		// Nobody knows what came of it, or of what gave way to an operator's.
+		under := (!a.Outcome.Closed() || a.How == reconcile.HowTakenBack) && a.Attempts > 0
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
 			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() || a.How == reconcile.HowAnew || under
 		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider

@@ -121,6 +121,26 @@ var reports = map[string]func(*bench){
 		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
 		b.equal("by itself, by a rule", []int{got.Resolved, got.ByRule}, []int{0, 2})
 	},
+	"what gave way to an operator's after it was tried may be why it is over": func(b *bench) {
+		gone, left := at("daytona", "over-age", "sb-a"), at("daytona", "over-age", "sb-b")
+		tried, waits := ending("t", 0, "sb-a"), ending("u", 0, "sb-b")
+		tried.ID, waits.ID = "t", "u"
+		b.plan(tried, waits)
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{gone, left}})
+		b.claimed("t") // by a process that stands still before the call, and makes it in the end
+		b.clock.move(10 * time.Minute)
+		b.ask(nil, operatorRequest("a"), operatorRequest("b"))
+		for _, id := range []string{"a", "b"} {
+			a := b.claimed(id)
+			a.Outcome, a.How, a.ActedAt = reconcile.OutcomeConfirmed, reconcile.HowAdopted, b.clock.read()
+			b.must(b.Settle(b.Context(), b.lease, a))
+		}
+		b.clock.move(time.Minute)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{gone.Key(), left.Key()}})
+		r := b.report(time.Hour)
+		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
+		b.equal("by itself, by a rule", []int{got.Resolved, got.ByRule}, []int{1, 1})
+	},
 	"what was found of a task's sandbox was not over by itself where we wrote the row, but for nobody's": func(b *bench) {
 		broken, loose, a := at("daytona", "idle-broken", "sb-1"), at("daytona", "orphan", "sb-2"), failing("a")
 		broken.Task, loose.Task = a.Task, a.Task
