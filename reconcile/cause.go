@@ -18,6 +18,10 @@ const (
 // blamed is what a cause says of the template that it blames: snapshot "light" is inactive.
 var blamed = regexp.MustCompile(`(\w+ "[^"]*") is `)
 
+// LastStartWords stand in a cause in front of the moment at which the last sandbox began from the template that it
+// blames. Once the cause is over others may have begun: it was the last one before that.
+const LastStartWords = "last successful start from it"
+
 // Blames reports whether the likely cause is that a template cannot be used.
 func (in *Incident) Blames(template string) bool {
 	return strings.Contains(in.Cause, `"`+template+`" is `)
@@ -70,11 +74,12 @@ func (in *Incident) CauseNow(now time.Time, templates []TemplateSeen) (cause, ti
 	}
 	switch {
 	case again:
-		times += "; it is active again, seen " + text.Later(in.FirstSeen, t.LookedAt)
+		times += "; it is active again, last looked at " + text.Later(in.FirstSeen, t.LookedAt)
 	case changed && in.ClosedAt.IsZero():
 		times = fmt.Sprintf("It is %s by now, seen %s", other.State, text.Time(other.LookedAt))
 	}
-	return blamed.ReplaceAllString(in.Cause, "$1 was "), times + "."
+	cause = strings.Replace(in.Cause, LastStartWords, "last successful start before that", 1)
+	return blamed.ReplaceAllString(cause, "$1 was "), times + "."
 }
 
 // CauseSaid is the same in one line; "" when no likely cause is known.

@@ -15,7 +15,7 @@ func TestCauseNow(t *testing.T) {
 	const (
 		was    = `snapshot "light" was inactive at daytona. `
 		failed = "The failures were from 2026-02-01 12:01:00 UTC to 12:07:00 UTC"
-		again  = failed + "; it is active again, seen 12:08:00 UTC"
+		again  = failed + "; it is active again, last looked at 12:08:00 UTC"
 	)
 	for name, c := range map[string]struct {
 		in         Incident

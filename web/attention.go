@@ -160,9 +160,9 @@ func (s *steps) overdue(a *reconcile.Action) bool {
 func frozenItems(o *reconcile.Overview) []item {
 	var items []item
 	for _, src := range untrusted(o.Sources) {
-		sub := "It holds no finding now; trusted again once it is whole."
+		sub := "It holds no finding now; trusted again by itself once it is complete."
 		if n := heldBySource(o, src.Name); n > 0 {
-			sub = ui.Count(n, "finding") + " frozen; trusted again once it is whole."
+			sub = ui.Count(n, "finding") + " frozen; trusted again by itself once it is complete."
 		}
 		items = append(items, item{
 			Key: "source " + ui.Name(src.Name), Chip: ui.Chip(ui.Warn, "frozen"),

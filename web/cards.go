@@ -26,7 +26,7 @@ type card struct {
 func (s *model) cards() []card {
 	cards := []card{s.fleetCard(), s.findingsCard(), s.actedCard(), goneCard(s.trends)}
 	if s.priced() {
-		cards = append(cards, moneyCard(s.trends))
+		cards = append(cards, moneyCard(s.trends, total(s.FindingsOpen)))
 	}
 	return cards
 }
@@ -96,11 +96,12 @@ func (s *model) priced() bool {
 	return false
 }
 
-func moneyCard(t *fleet.Trend) card {
+// moneyCard is what is lost now and was saved, while so many findings are open.
+func moneyCard(t *fleet.Trend, open int) card {
 	c := card{Title: "Leaking now", Value: "$0 /h", Sub: "nothing saved in " + t.Span(),
 		Href: ui.Asking("findings", "state",
 			"due")}
-	if usd := ui.Dollars(t.Leaking); usd != "" {
+	if usd := ui.Dollars(t.Leaking); usd != "" && open > 0 { // the trends are some seconds older than the findings
 		c.Value, c.Level = usd+" /h", ui.Warn
 	}
 	if usd := ui.Dollars(t.Saved); usd != "" {

@@ -40,14 +40,7 @@ func holdRows(o *reconcile.Overview) []item {
 
 // incidentRows are the open incidents that hold repairs: what is under way waits for them, though no finding is held.
 func (s *steps) incidentRows() (items []item) {
-	waits := map[string]int{}
-	for i := range s.Open {
-		for _, h := range s.policy.Holds(&s.Controls, &s.Open[i]) {
-			if h.Kind == reconcile.HeldIncident {
-				waits[h.What]++
-			}
-		}
-	}
+	waits := s.heldByIncident()
 	for i := range s.Incidents {
 		in := &s.Incidents[i]
 		if n := waits[in.ID]; n > 0 && in.Holds() {
@@ -58,6 +51,24 @@ func (s *steps) incidentRows() (items []item) {
 		}
 	}
 	return items
+}
+
+// heldByIncident is how many repairs under way wait for each incident.
+func (s *steps) heldByIncident() map[string]int {
+	waits := map[string]int{}
+	for i := range s.Open {
+		for _, h := range s.policy.Holds(&s.Controls, &s.Open[i]) {
+			if h.Kind == reconcile.HeldIncident {
+				waits[h.What]++
+			}
+		}
+	}
+	return waits
+}
+
+// waitsFor reports whether a finding or a repair under way waits for the incident.
+func (s *model) waitsFor(in *reconcile.Incident) bool {
+	return heldNow(s.Overview, reconcile.HeldIncident, in.ID) > 0 || s.steps.heldByIncident()[in.ID] > 0
 }
 
 // saidAlready reports whether a request that is in force says what holds already.
@@ -73,15 +84,20 @@ func saidAlready(o *reconcile.Overview, by reconcile.Held) bool {
 	return false
 }
 
-// holds is how many due findings one thing holds.
-func holdsWords(o *reconcile.Overview, kind reconcile.HeldKind, what string) string {
-	n := 0
+// heldNow is how many due findings one thing holds.
+func heldNow(o *reconcile.Overview, kind reconcile.HeldKind, what string) (n int) {
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		n += truth(f.Due && slices.ContainsFunc(f.HeldBy, func(h reconcile.Held) bool {
 			return h.Kind == kind && h.What == what
 		}))
 	}
+	return n
+}
+
+// holdsWords say the same.
+func holdsWords(o *reconcile.Overview, kind reconcile.HeldKind, what string) string {
+	n := heldNow(o, kind, what)
 	if n == 0 {
 		return "holds nothing now"
 	}

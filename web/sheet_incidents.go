@@ -65,11 +65,11 @@ func lookedAfter(in *reconcile.Incident, s *model) ui.Cell {
 }
 
 func lasted(in *reconcile.Incident, s *model) string {
-	end := s.Now
+	end, so := s.Now, " so far"
 	if !in.ClosedAt.IsZero() {
-		end = in.ClosedAt
+		end, so = in.ClosedAt, ""
 	}
-	return text.Coarse(end.Sub(in.FirstSeen))
+	return text.Coarse(end.Sub(in.FirstSeen)) + so
 }
 
 // MostAffected is how many of an incident's tasks its page names at once.
@@ -83,7 +83,7 @@ func IncidentPage(a *Asked, in *reconcile.Incident, of Part[reconcile.Verdict],
 	p := ui.Sheet{Frame: frameOf(a, "incidents", "Incident "+in.ID)}
 	p.Head = ui.Headline{Level: v.Level, Word: v.State, Text: v.Count, Below: v.Cause}
 	if in.ClosedAt.IsZero() {
-		p.Head.Below += " " + strings.TrimRight(nextForIncident(s.Overview, in), ":.") + "."
+		p.Head.Below += " " + strings.TrimRight(nextForIncident(s, in), ":.") + "."
 	}
 	p.Head.Acts = s.actsOfIncident(in, slices.ContainsFunc(of.Rows, func(d reconcile.Verdict) bool {
 		return !d.FailedAt.IsZero()

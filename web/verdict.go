@@ -41,8 +41,24 @@ func judge(s *model) verdict {
 			return v
 		}
 	}
-	return s.tempered(verdict{Level: ui.Well, Word: "In agreement",
+	word := "In agreement"
+	if _, wide := surplus(s); wide {
+		word = "Nothing due"
+	}
+	return s.tempered(verdict{Level: ui.Well, Word: word,
 		Sentence: agreement(s) + " " + lastFullPass(s.Overview) + s.missedWords()})
+}
+
+// surplus is how many sandboxes there are more than tasks, and whether they are so many that a breaker would open on
+// them: a script in a loop begins so, and must not look like agreement.
+func surplus(s *model) (more int, wide bool) {
+	tasks, counted := fleet.Live(s.Counts)
+	boxes, listed := fleet.Owned(s.Counts)
+	if !counted || !listed || boxes <= tasks {
+		return 0, false
+	}
+	more = boxes - tasks
+	return more, more > 10 && float64(more) > s.policy.Limits.Breaker*float64(boxes)
 }
 
 // unknown is the verdict while the ledger cannot be read.
@@ -74,11 +90,11 @@ func agreement(s *model) string {
 	case counted && listed && tasks == 1 && boxes == 1:
 		return "The live task and its sandbox agree."
 	case counted && listed:
-		said := fmt.Sprintf("All %s and %s agree.", ui.Count(tasks, "live task"), ui.Count(boxes, "sandbox"))
-		if more := boxes - tasks; more > 0 { // a script in a loop begins so: it must not look like nothing
-			said += fmt.Sprintf(" %s more than tasks, none due.", ui.Count(more, "sandbox"))
+		if more, _ := surplus(s); more > 0 {
+			return fmt.Sprintf("%s and %s: %s more than tasks, none due.", ui.Count(tasks, "live task"),
+				ui.Count(boxes, "sandbox"), ui.Count(more, "sandbox"))
 		}
-		return said
+		return fmt.Sprintf("All %s and %s agree.", ui.Count(tasks, "live task"), ui.Count(boxes, "sandbox"))
 	case s.policy.Tasks.None && listed:
 		return fmt.Sprintf("%s %s there and not broken. Without a task table sandkeeper cannot know which are needed.",
 			ui.Count(boxes, "sandbox"), ui.Verb(boxes, "is", "are"))

@@ -47,7 +47,7 @@ func (s *model) incidentVerdict(l ui.Level, word string, asked func(*reconcile.I
 	v := verdict{
 		Level: l, Word: word,
 		Sentence: alike(s.Overview, i),
-		Next:     nextForIncident(s.Overview, i),
+		Next:     whenAndNext(s, i),
 		Command:  ui.Command("sandkeeper affected %s", i.ID),
 		Link:     ui.Link{Text: "Incident " + ui.Name(i.ID), Href: ui.Address("incidents", i.ID)},
 	}
@@ -70,15 +70,18 @@ func failureWords(i *reconcile.Incident) string {
 // alike says how many failures are one, and why.
 func alike(o *reconcile.Overview, i *reconcile.Incident) string {
 	what := failureWords(i)
-	_, times := i.CauseNow(o.Now, o.Templates)
+	cause, times := i.CauseNow(o.Now, o.Templates)
 	if span := i.LastSeen.Sub(i.FirstSeen); span >= time.Second && times == "" {
 		what += " within " + text.Coarse(span)
 	}
 	if i.Cause == "" {
-		return strings.TrimSpace(what + ". No likely cause was found. " + times)
+		return what + ". No likely cause was found."
 	}
-	return what + ": " + causeWords(o, i)
+	return what + ": " + likely(cause)
 }
+
+// likely is a cause as what it is, cut where it is very long.
+func likely(cause string) string { return text.Plain(cause, mostHead) + " (likely cause)." }
 
 // causeWords are the likely cause, in the past tense once it is over, with the times of it.
 func causeWords(o *reconcile.Overview, i *reconcile.Incident) string {
@@ -86,25 +89,34 @@ func causeWords(o *reconcile.Overview, i *reconcile.Incident) string {
 	if cause == "" {
 		return ""
 	}
-	return strings.TrimSpace(text.Plain(cause, mostHead) + " (likely cause). " + times)
+	return strings.TrimSpace(likely(cause) + " " + times)
+}
+
+// whenAndNext are the times of what is over, and what a person does now.
+func whenAndNext(s *model, i *reconcile.Incident) string {
+	_, times := i.CauseNow(s.Now, s.Templates)
+	return strings.TrimSpace(times + " " + nextForIncident(s, i))
 }
 
 // nextForIncident is what a person does about the cause, then about what the incident holds, and then about the tasks:
 // a retry waits for both.
-func nextForIncident(o *reconcile.Overview, i *reconcile.Incident) string {
+func nextForIncident(s *model, i *reconcile.Incident) string {
 	retry, release, fix := "Retry the affected tasks:", "", "Fix the cause."
 	if i.Holds() {
-		release = "Release the incident, so that its sandboxes end."
-	}
-	for _, t := range o.Templates {
-		if t.Provider == i.Provider && (t.Name == i.Template || i.Blames(t.Name)) && t.State.Unusable() {
-			fix = nextForTemplate(o, i.Provider, t.Name)
+		release = "Release the incident."
+		if s.waitsFor(i) {
+			release = "Release the incident, so that what it holds goes on."
 		}
 	}
-	if _, over := i.ActiveAgain(o.Templates); over {
+	for _, t := range s.Templates {
+		if t.Provider == i.Provider && (t.Name == i.Template || i.Blames(t.Name)) && t.State.Unusable() {
+			fix = nextForTemplate(s.Overview, i.Provider, t.Name)
+		}
+	}
+	if _, over := i.ActiveAgain(s.Templates); over {
 		return "The cause is over. " + ui.InOrder(release, retry)
 	}
-	if !hurts(o, i) {
+	if !hurts(s.Overview, i) {
 		return ui.InOrder("Make sure that the cause is gone.", release, retry)
 	}
 	return ui.InOrder(fix, release, retry)

@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/web/ui"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/web/fleet"
 	"github.com/sandkeeper/sandkeeper/web/webtest"
 )
 
@@ -21,7 +22,7 @@ func TestVerdict(t *testing.T) {
 		command  string
 	}{
 		"all is well": {webtest.Healthy(), ui.Well, "In agreement",
-			"All 212 live tasks and 214 sandboxes agree. 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+			"212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"no task table": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			for key := range o.Counts {
 				if strings.HasPrefix(key, "tasks:") {
@@ -77,10 +78,10 @@ func TestVerdict(t *testing.T) {
 		}), ui.Warn, "Not known", "1 task has a status that the config does not map; nothing is done about it. " +
 			"1 sandbox is in a state that sandkeeper does not know; nothing is done about it.", ""},
 		"none is unknown": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 0 }), ui.Well, "In agreement",
-			"All 212 live tasks and 214 sandboxes agree. 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+			"212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"the listing of a provider that left": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:old", Reason: "the listing failed: gone"})
-		}), ui.Well, "In agreement", "All 212 live tasks and 214 sandboxes agree. 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+		}), ui.Well, "In agreement", "212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"a person holds all of them": {webtest.With(webtest.Held(), func(o *reconcile.Overview) {
 			for i := range o.Findings {
 				o.Findings[i].HeldBy = reconcile.HeldByOf("observe", "hold: label:team=a (looking into it) by ana")
@@ -105,7 +106,7 @@ func TestVerdict(t *testing.T) {
 			"What only that shows, like orphans, is not found.", "sandkeeper check"},
 		"a clock that is not trusted holds nothing": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "clock:updated_at"})
-		}), ui.Well, "In agreement", "All 212 live tasks and 214 sandboxes agree. 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+		}), ui.Well, "In agreement", "212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"a breaker is open": {webtest.Worlds()["breaker"].Overview, ui.Warn, "Circuit breaker open",
 			"Orphan wants to act on 5 subjects at once: 5 due of a fleet of 14 exceed 30%.", ""},
 		"a breaker is open, and what it holds was not read": {webtest.With(webtest.Worlds()["breaker"].Overview,
@@ -124,13 +125,15 @@ func TestVerdict(t *testing.T) {
 			o.Incidents = append(o.Incidents, reconcile.Incident{ID: "i-2", Rule: "errored", Count: 5, FirstSeen: webtest.Ago(time.Minute), LastSeen: webtest.Noon})
 		}), ui.Bad, "Incident", "5 failures of errored within 1m. No likely cause was found. 1 incident more.", "sandkeeper affected i-2"},
 		"a closed one is over": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Incidents = webtest.Incident().Incidents[1:] }), ui.Well, "In agreement",
-			"All 212 live tasks and 214 sandboxes agree. 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+			"212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+		"a script in a loop": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["owned:daytona"] += 40 }), ui.Well, "Nothing due",
+			"212 live tasks and 254 sandboxes: 42 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"a rule lowered itself": {webtest.Worlds()["demoted"].Overview, ui.Bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +
 			"3 of its last 81 verdicts came back to life, more than 2 %.", "sandkeeper mode assigned-stale clear"},
 		"a person lowered it": {webtest.With(webtest.Worlds()["demoted"].Overview, func(o *reconcile.Overview) { delete(o.Controls.Modes, "assigned-stale") }),
-			ui.Well, "In agreement", "All 212 live tasks and 214 sandboxes agree. 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+			ui.Well, "In agreement", "212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"only a quarantine": {webtest.With(webtest.Worlds()["quarantine"].Overview, func(o *reconcile.Overview) { o.Open, o.OpenTotal = o.Open[:1], 1 }),
-			ui.Well, "In agreement", "All 212 live tasks and 214 sandboxes agree. 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+			ui.Well, "In agreement", "212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"a quarantine, and one begins": {webtest.Worlds()["quarantine"].Overview, ui.Busy, "Repairing", "2 repair steps are under way.", ""},
 		"a quarantine of what is still found": {webtest.With(webtest.Worlds()["quarantine"].Overview, func(o *reconcile.Overview) {
 			o.Open, o.OpenTotal = o.Open[:1], 1
@@ -279,5 +282,15 @@ func TestUnknownSaysWhy(t *testing.T) {
 	got := unknown(errors.New("dial tcp: refused\x1b[0m"))
 	if got.Level != ui.Bad || !strings.HasSuffix(got.Sentence, "is unknown: dial tcp: refused [0m.") {
 		t.Errorf("unknown = %+v", got)
+	}
+}
+
+// TestLeakingIsOfWhatIsFound: the trends are older than the findings; where nothing is found any more, nothing leaks.
+func TestLeakingIsOfWhatIsFound(t *testing.T) {
+	trend := &fleet.Trend{Trends: &reconcile.Trends{Leaking: 1.6, Slot: time.Minute, Slots: make([]reconcile.TrendSlot, 3)}}
+	for open, want := range map[int]string{0: "$0 /h", 20: "$1.60 /h"} {
+		if got := moneyCard(trend, open).Value; got != want {
+			t.Errorf("with %d findings %s leak, want %s", open, got, want)
+		}
 	}
 }

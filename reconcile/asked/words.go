@@ -60,12 +60,9 @@ func Unheard(c *reconcile.Chosen, providers []string, templates []reconcile.Temp
 	if len(names) == 0 {
 		names = append(names, c.Template)
 	}
-	by := ""
-	if unheardHeld(c.HeldBy) {
-		by = unknownWord("held_by", c.HeldBy, reconcile.HeldKinds())
-	}
 	return reconcile.FirstOf(unknownWord("rule", c.Rule, slices.Concat(reconcile.RuleNames, reconcile.AskedRules)),
-		unknownWord("provider", c.Provider, providers), unknownWord("template", c.Template, names), by)
+		unknownWord("provider", c.Provider, providers), unknownWord("template", c.Template, names),
+		unheardHeld(c.HeldBy, providers))
 }
 
 func unknownWord(key, word string, known []string) string {
@@ -75,12 +72,37 @@ func unknownWord(key, word string, known []string) string {
 	return fmt.Sprintf("%s=%s is not known; %s", key, text.Clip(word, 60), text.Unknown(word, known))
 }
 
-// unheardHeld reports whether a word is neither a kind, a source nor a text of what holds, and looks like no name.
-func unheardHeld(word string) bool {
-	kind, _ := reconcile.SourceParts(word)
+// namedTypes begin what a hold or a pause names, as rule:orphan.
+var namedTypes = []string{"task:", "sandbox:", "label:", "provider:", "rule:"}
+
+// unheardHeld says the same of what holds: a kind, a source, what is named, or the text of it.
+func unheardHeld(word string, providers []string) string {
+	if word == "" {
+		return ""
+	}
+	source, _ := reconcile.SourceParts(word)
 	first, _, _ := strings.Cut(word, " ")
 	known := slices.Concat(reconcile.HeldKinds(), []string{"all", "per_pass", "per_hour", "share"})
-	named := strings.HasPrefix(word, "i-") || strings.Contains(strings.TrimSuffix(first, ":"), ":")
-	return word != "" && reconcile.HeldKindOf(word) == reconcile.HeldOther && !named && !slices.Contains(known, first) &&
-		!slices.Contains(reconcile.FreezeSources, kind)
+	if reconcile.HeldKindOf(word) != reconcile.HeldOther || strings.HasPrefix(word, "i-") ||
+		slices.Contains(known, first) || slices.Contains(reconcile.FreezeSources, source) {
+		return ""
+	}
+	kind, _, typed := strings.Cut(first, ":")
+	switch {
+	case !typed:
+		return unknownWord("held_by", word, reconcile.HeldKinds())
+	case kind == string(reconcile.SubjectRule):
+		return unknownWord("held_by", first, named(reconcile.SubjectRule, reconcile.RuleNames))
+	case kind == string(reconcile.SubjectProvider):
+		return unknownWord("held_by", first, named(reconcile.SubjectProvider, providers))
+	}
+	return unknownWord("held_by", kind+":", slices.Concat(namedTypes, reconcile.HeldKinds()))
+}
+
+// named are all things of a type, as a hold or a pause names them.
+func named(kind reconcile.SubjectType, ids []string) (out []string) {
+	for _, id := range ids {
+		out = append(out, reconcile.SubjectOf(kind, id))
+	}
+	return out
 }

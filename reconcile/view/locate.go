@@ -258,7 +258,7 @@ func (v *places) TemplateText(t reconcile.Template) string {
 		out += " (" + text.Clip(t.Error, 120) + ")"
 	}
 	if at := v.S.Memory.Templates[reconcile.Ref{Provider: t.Provider, ID: t.Name}].LastStart; !at.IsZero() {
-		out += ", last successful start from it " + text.Time(at)
+		out += ", " + reconcile.LastStartWords + " " + text.Time(at)
 	} else if !t.LastUsed.IsZero() {
 		out += ", last used " + text.Time(t.LastUsed)
 	}

@@ -89,7 +89,7 @@ func (f *Fleet) callsCell(name string) ui.Cell {
 	case !known:
 		return ui.Cell{Text: "–", Num: true}
 	case ahead < time.Second:
-		return ui.Cell{Text: "free", Sub: "rate has room"}
+		return ui.Cell{Text: "none waits", Sub: "within our rate"}
 	}
 	return ui.Chip(ui.Warn, text.Duration(ahead.Round(time.Second))+" ahead").Below("rate is used up so far")
 }

@@ -67,7 +67,7 @@ func TestAnswers(t *testing.T) {
 		status       int
 		body         string
 	}{
-		"the page":              {h, "GET", "/", 200, "All 212 live tasks and 214 sandboxes agree."},
+		"the page":              {h, "GET", "/", 200, "212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due."},
 		"its live part":         {h, "GET", "/?part=live", 200, `<div id="live"`},
 		"another query":         {h, "GET", "/?part=x", 200, "<!doctype html>"},
 		"metrics":               {h, "GET", "/metrics", 200, "sandkeeper_up 1"},
