@@ -34,6 +34,9 @@ type Evidence struct {
 	Source string    `json:"source"` // tasks, events, ledger, or a provider entry's name
 	At     time.Time `json:"at"`     // of the source's own clock
 	Fact   string    `json:"fact"`
+
+	// About is the subject that the fact names, which may be another than the verdict's; "" for none.
+	About string `json:"about,omitempty"`
 }
 
 // Key names the finding: at most one is open per rule and subject.

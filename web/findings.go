@@ -19,6 +19,7 @@ type findingView struct {
 	Subject  string
 	State    state
 	Reason   string
+	Words    ui.Linked // the same, with what it is about
 	IDs      []identity
 	Opened   ui.Moment
 	Seen     ui.Moment
@@ -71,7 +72,12 @@ func (s *findings) view(f *reconcile.FindingSeen) findingView {
 	for _, h := range f.HeldBy {
 		v.HeldBy = append(v.HeldBy, ui.Line(h.String()))
 	}
-	v.Evidence = ui.EvidenceLines(f.Evidence)
+	about := []string{f.Subject, reconcile.TaskSubject(f.Task),
+		reconcile.BoxSubject(reconcile.Ref{Provider: f.Provider, ID: f.Sandbox})}
+	for _, e := range f.Evidence {
+		about = append(about, e.About)
+	}
+	v.Words, v.Evidence = ui.Linking(v.Reason, about...), ui.EvidenceLines(f.Evidence, about...)
 	for _, id := range []string{f.Task, f.Sandbox} {
 		if v.Explain == "" {
 			v.Explain = ui.Command("sandkeeper explain %s", id)

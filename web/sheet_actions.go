@@ -46,13 +46,14 @@ func (s *steps) row(a *reconcile.Action) ui.Row {
 	if v.Author != "" {
 		rule.Sub = "asked for by " + v.Author
 	}
-	because := ui.Said(v.Reason)
-	because.Sub = v.Detail
+	about := []string{a.Subject, reconcile.TaskSubject(a.Task),
+		reconcile.BoxSubject(reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})}
+	because := ui.Cell{Words: ui.Linking(ui.Line(v.Reason), about...), Sub: v.Detail}
 	at := ui.When(v.When)
 	if a.Pass > 0 {
 		at.More = append(at.More, ui.Cell{Text: " "}, passLink(a.Pass))
 	}
-	return ui.Row{Key: "action " + v.Key, Block: v.Block, Evidence: ui.EvidenceLines(a.Evidence),
+	return ui.Row{Key: "action " + v.Key, Block: v.Block, Evidence: ui.EvidenceLines(a.Evidence, about...),
 		Cells: []ui.Cell{what, rule, ui.Chip(v.Level, outcomeWord(a)).Below(v.Outcome), because, at}}
 }
 

@@ -67,7 +67,7 @@ func releaseBlock(s *model, c *reconcile.Chosen, shown int) []ui.Block {
 func (s *findings) row(f *reconcile.FindingSeen) ui.Row {
 	v := s.view(f)
 	r := ui.Row{Key: "finding " + v.Key, Evidence: v.Evidence, Cells: []ui.Cell{
-		ui.RuleCell(f.Rule).Below(v.Means), findingSubject(f), stateCell(f, &v), ui.Said(v.Reason), ui.When(v.Opened),
+		ui.RuleCell(f.Rule).Below(v.Means), findingSubject(f), stateCell(f, &v), {Words: v.Words}, ui.When(v.Opened),
 	}}
 	if !f.ResolvedAt.IsZero() {
 		r.Cells[4].Sub = "over " + ui.Ago(f.ResolvedAt, s.Now).Text

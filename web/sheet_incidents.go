@@ -179,7 +179,7 @@ func evidenceGrid(all []reconcile.Evidence) *ui.Grid {
 	g := &ui.Grid{Caption: "Evidence, each by its source's own clock", Heads: []string{"source", "at", "fact"},
 		Empty: "No evidence is recorded."}
 	for _, e := range ui.EvidenceLines(all) {
-		g.Rows = append(g.Rows, ui.Row{Cells: []ui.Cell{{Text: e.Source}, ui.When(e.At), {Text: e.Fact}}, Block: e.Block})
+		g.Rows = append(g.Rows, ui.Row{Cells: []ui.Cell{{Text: e.Source}, ui.When(e.At), {Words: e.Fact}}, Block: e.Block})
 	}
 	return g
 }

@@ -18,9 +18,10 @@ func OperatorsPage(a *Asked, found Part[reconcile.TimelineEvent]) templ.Componen
 	p.Head = ui.Headline{Level: ui.Calm, Text: "What operators did",
 		Below: "Each request with its author and reason, newest first."}
 	g := ui.Grid{Heads: []string{"at", "about", "what"}, Empty: "No operator has asked for anything yet."}
-	for _, e := range found.Rows {
-		at := ui.Exactly(e.At)
-		g.Rows = append(g.Rows, ui.Row{Cells: []ui.Cell{ui.When(at), ui.SubjectCell(e.Subject), ui.Said(e.What)}})
+	for rest := found.Rows; len(rest) > 0; {
+		n := sameRequest(rest)
+		g.Rows = append(g.Rows, operatorRow(rest[:n]))
+		rest = rest[n:]
 	}
 	if found.Next != "" {
 		g.More = &ui.Link{Text: "Older ones", Href: ui.Asking("operators", "after", found.Next)}
@@ -30,6 +31,31 @@ func OperatorsPage(a *Asked, found Part[reconcile.TimelineEvent]) templ.Componen
 	}
 	p.Blocks = append(p.Blocks, ui.Block{Grid: &g})
 	return ui.Paper(p)
+}
+
+// sameRequest is how many of the first events are one request: the same was asked for at once of many subjects.
+func sameRequest(events []reconcile.TimelineEvent) int {
+	n := 1
+	for n < len(events) && events[n].At.Equal(events[0].At) && events[n].What == events[0].What {
+		n++
+	}
+	return n
+}
+
+// operatorRow is one request, with all that it is about folded under it.
+func operatorRow(of []reconcile.TimelineEvent) ui.Row {
+	r := ui.Row{Key: "request " + ui.Name(of[0].Subject) + ui.Exactly(of[0].At).ISO, Cells: []ui.Cell{
+		ui.When(ui.Exactly(of[0].At)), ui.SubjectCell(of[0].Subject), ui.Said(of[0].What)}}
+	if len(of) == 1 {
+		return r
+	}
+	r.Cells[1] = ui.Cell{Text: ui.Count(len(of), "subject")}
+	r.Fold = "Each of them"
+	for _, e := range of {
+		one := ui.Link{Text: ui.Name(e.Subject), Href: ui.SubjectAddress(e.Subject)}
+		r.Evidence = append(r.Evidence, ui.EvidenceLine{Fact: ui.Linked{one}})
+	}
+	return r
 }
 
 // SearchPage is what an id or a part of one was found in, as far as one page shows it.

@@ -25,7 +25,7 @@ func (l *life) rulesBlock() ui.Block {
 			v := l.findings.view(f)
 			p := l.policy.Rules[f.Rule]
 			g.Rows = append(g.Rows, ui.Row{Key: "rule " + v.Key, Evidence: v.Evidence, Cells: []ui.Cell{
-				ui.RuleCell(f.Rule), stateCell(f, &v), ui.Said(v.Reason).Below(overWords(f, l.model)), ui.Number(f.Sightings),
+				ui.RuleCell(f.Rule), stateCell(f, &v), {Words: v.Words, Sub: overWords(f, l.model)}, ui.Number(f.Sightings),
 				{Text: afterWords(p.After), Num: true}}})
 		}
 	}

@@ -46,7 +46,8 @@ func common(v *view.View, failures []*reconcile.Verdict, j *Judgement) (string, 
 func examples(failures []*reconcile.Verdict) []reconcile.Evidence {
 	var out []reconcile.Evidence
 	for _, w := range failures[max(len(failures)-causeExamples, 0):] {
-		out = append(out, reconcile.Evidence{Source: "ledger", At: w.At, Fact: w.Subject + ": " + text.Clip(w.Reason, 300)})
+		out = append(out, reconcile.Evidence{Source: "ledger", At: w.At, Fact: w.Subject + ": " + text.Clip(w.Reason, 300),
+			About: w.Subject})
 	}
 	return out
 }

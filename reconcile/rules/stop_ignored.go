@@ -107,6 +107,7 @@ func boxSeenAs(b *reconcile.SeenSandbox) reconcile.Evidence {
 		Source: b.Provider,
 		At:     b.AsOf,
 		Fact:   fmt.Sprintf("sandbox %s is %s, created %s%s", b.ID, b.Raw, text.Time(b.CreatedAt), datedAhead(b)),
+		About:  reconcile.BoxSubject(reconcile.Ref{Provider: b.Provider, ID: b.ID}),
 	}
 }
 

@@ -134,10 +134,13 @@ func (l *Lane) marks(b *strings.Builder, y float64, at func(time.Time) float64) 
 			continue
 		}
 		wide := 6.2 * float64(len([]rune(m.Label)))
-		left := min(x-3, laneWidth-wide)
+		left, class, place := x-3, "label", x-3
+		if left > laneWidth-wide { // it ends at the edge, however wide its letters are
+			left, class, place = laneWidth-wide, "label end", laneWidth
+		}
 		for range 2 {
 			if left >= free[above] {
-				fmt.Fprintf(b, `<text class="label" x="%.1f" y="%g">%s</text>`, left, labelY(y, above),
+				fmt.Fprintf(b, `<text class="%s" x="%.1f" y="%g">%s</text>`, class, place, labelY(y, above),
 					html.EscapeString(m.Label))
 				free[above] = left + wide + 6
 				break

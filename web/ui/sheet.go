@@ -72,6 +72,7 @@ type Row struct {
 	Cells    []Cell
 	Evidence []EvidenceLine
 	Block    string
+	Fold     string // what is folded under it, where that is not evidence
 }
 
 // A Cell is one text with what it is.
@@ -86,6 +87,7 @@ type Cell struct {
 	Sub   string // a second line
 	Acts  []Act
 	More  []Cell
+	Words Linked // a sentence with links in it, instead of a text
 }
 
 // A Link leads to another page.
