@@ -55,10 +55,13 @@ func (l PreviewLine) String() string { return l.Subject + ": " + l.Says }
 type Verb struct {
 	Name  string
 	Means string
+	// Will says what happens with the target, %s; "" where a list says it.
+	Will string
 	// Target says what its target is; "" when it takes none.
 	Target string
-	// Optional reports that the target may be left out.
+	// Optional reports that the target may be left out, and Else what is meant then.
 	Optional bool
+	Else     string
 	// Lasts says what the time is about; "" when it takes none.
 	Lasts string
 	Modes bool // it takes a mode
@@ -71,22 +74,29 @@ type Verb struct {
 
 // Verbs are all of them, in the order of the page.
 var Verbs = []Verb{
-	{Name: "pass", Means: "Make a pass now", Target: "full or quick", Optional: true},
+	{Name: "pass", Means: "Make a pass now", Target: "full or quick", Optional: true, Else: "full",
+		Will: "A running daemon makes a %s pass now."},
 	{Name: "pause", Means: "Stop acting: of everything, of a rule, or at a provider",
-		Target: "all, rule:NAME or provider:NAME", Optional: true, Lasts: "until resumed"},
-	{Name: "resume", Means: "End a pause", Target: "all, rule:NAME or provider:NAME", Optional: true},
-	{Name: "mode", Means: "Lower the mode of a rule, or give it back to the config", Target: "a rule", Modes: true},
+		Target: "all, rule:NAME or provider:NAME", Optional: true, Else: "all", Lasts: "until resumed",
+		Will: "No action of this is begun any more: %s."},
+	{Name: "resume", Means: "End a pause", Target: "all, rule:NAME or provider:NAME", Optional: true, Else: "all",
+		Will: "The pause of this ends: %s."},
+	{Name: "mode", Means: "Lower the mode of a rule, or give it back to the config", Target: "a rule", Modes: true,
+		Will: "The mode of the rule %s is lowered, or is again what the config says."},
 	{Name: "hold", Means: "Keep one task, sandbox, label or provider from being acted on",
-		Target: "task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME", Lasts: "until lifted"},
-	{Name: "unhold", Means: "Lift a hold", Target: "task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME"},
-	{Name: "acknowledge", Means: "Say that you look after an incident; it holds what it held", Target: "incident:ID"},
+		Target: "task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME", Lasts: "until lifted",
+		Will: "Nothing is done to this any more: %s."},
+	{Name: "unhold", Means: "Lift a hold", Target: "task:ID, sandbox:ID, label:KEY=VALUE or provider:NAME",
+		Will: "The hold of this ends: %s."},
+	{Name: "acknowledge", Means: "Say that you look after an incident; it holds what it held", Target: "incident:ID",
+		Will: "The page names you as who looks after it: %s. It holds what it held."},
 	{Name: "release", Means: "Let the listed subjects pass an open breaker, a freeze or an incident",
 		Target: "a rule, a source or incident:ID", Lasts: "an hour", Lists: true, Ends: true},
 	{Name: "retry", Means: "Run tasks again that were marked failed", Target: "a task's id or incident:ID", Lists: true},
 	{Name: "terminate", Means: "Terminate one sandbox, or those of one task",
 		Target: "a sandbox's id or name, provider/id, or a task's id", Lists: true, Ends: true, Running: true},
 	{Name: "restore", Means: "Take a quarantine back", Target: "a sandbox's id, provider/id, or a task's id",
-		Lasts: "24 hours"},
+		Lasts: "24 hours", Will: "The quarantine of this is taken back: %s."},
 	{Name: "emergency", Means: "Terminate all sandboxes of this installation, or those of one provider",
 		Target: "a provider", Optional: true, Lists: true, Ends: true, Running: true},
 }

@@ -78,11 +78,7 @@ func (a Operator) preview(ctx context.Context, verb string, act api.Act) (api.Pr
 		return r.preview(), nil
 	}
 	v, _ := api.VerbNamed(verb)
-	will := v.Means
-	if act.Target != "" {
-		will += ": " + text.Line(act.Target)
-	}
-	p := api.Preview{Will: []string{will + "."}}
+	p := api.Preview{Will: []string{fmt.Sprintf(v.Will, text.Line(reconcile.FirstOf(act.Target, v.Else)))}}
 	w, frees, err := a.freedBy(ctx, verb, act)
 	if frees && err == nil {
 		if verb == "mode" {
