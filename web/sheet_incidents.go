@@ -150,6 +150,12 @@ func lastingCell(m ui.Moment) ui.Cell {
 	return ui.When(m)
 }
 
+// reasonOfVerdict is what was seen, with the task and the sandbox as links.
+func reasonOfVerdict(d *reconcile.Verdict) ui.Linked {
+	return ui.Linking(ui.Sentence(ui.Capital(ui.Line(d.Reason))), reconcile.TaskSubject(d.Task),
+		reconcile.BoxSubject(reconcile.Ref{Provider: d.Provider, ID: d.Sandbox}))
+}
+
 // affectedBlock are the tasks of an incident, and after them what retries them and what lets go.
 func affectedBlock(now time.Time, v incidentView, of Part[reconcile.Verdict]) ui.Block {
 	g := &ui.Grid{Heads: []string{"task", "sandbox", "what was seen", "when"},
@@ -157,7 +163,7 @@ func affectedBlock(now time.Time, v incidentView, of Part[reconcile.Verdict]) ui
 	for i := range of.Rows {
 		d := &of.Rows[i]
 		g.Rows = append(g.Rows, ui.Row{Key: fmt.Sprint("verdict ", d.Number), Cells: []ui.Cell{
-			ui.TaskCell(d.Task), ui.SandboxCell(d.Provider, d.Sandbox), ui.Said(ui.Sentence(ui.Capital(ui.Line(d.Reason)))),
+			ui.TaskCell(d.Task), ui.SandboxCell(d.Provider, d.Sandbox), {Words: reasonOfVerdict(d)},
 			ui.When(ui.Ago(d.At, now)),
 		}})
 	}

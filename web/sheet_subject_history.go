@@ -63,7 +63,7 @@ func (l *life) verdictGrid() *ui.Grid {
 			became = ui.Chip(ui.Busy, "to be repaired")
 		}
 		g.Rows = append(g.Rows, ui.Row{Key: fmt.Sprint("verdict ", v.Number),
-			Cells: []ui.Cell{ui.RuleCell(v.Rule), ui.Said(v.Reason),
+			Cells: []ui.Cell{ui.RuleCell(v.Rule), {Words: reasonOfVerdict(v)},
 				ui.When(ui.Exactly(v.At)), became}})
 	}
 	return g

@@ -75,7 +75,8 @@ func personal(s *model) (verdict, bool) {
 			continue
 		}
 		if n++; n == 1 {
-			v.Sentence, v.Next = ui.Sentence(ui.Capital(text.Plain(f.Reason, mostHead))), nextFor(s.Overview, f)
+			v.Sentence, v.Next = ui.Sentence(ui.Capital(text.Plain(reasonOf(f), mostHead))), nextFor(s.Overview, f)
+			v.Link = ui.Link{Text: "Runbook of " + f.Rule, Href: ui.Address("runbooks", "rules", f.Rule)}
 		}
 		if levelOf(s.Overview, f) == ui.Bad {
 			v.Level = ui.Bad
@@ -85,6 +86,15 @@ func personal(s *model) (verdict, bool) {
 		v.Sentence += fmt.Sprintf(" And %s that only an operator can settle.", moreFindings(n-1))
 	}
 	return v, n > 0
+}
+
+// reasonOf is what a finding says, after the name of the task or the sandbox that it says it of.
+func reasonOf(f *reconcile.FindingSeen) string {
+	switch reconcile.TypeOf(f.Subject) {
+	case reconcile.SubjectTask, reconcile.SubjectSandbox:
+		return subjectWords(f.Subject) + ": " + f.Reason
+	}
+	return f.Reason
 }
 
 // nextFor is what a person does about a finding that nothing here repairs; "" when that

@@ -128,6 +128,11 @@ func TestVerdict(t *testing.T) {
 			"212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"a script in a loop": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["owned:daytona"] += 40 }), ui.Well, "Nothing due",
 			"212 live tasks and 254 sandboxes: 42 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+		"a task that an operator has to look at": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
+			f := reconcile.FindingSeen{OpenedAt: webtest.Ago(time.Minute)}
+			f.Rule, f.Subject, f.Task, f.Due, f.Reason = "pending-stuck", "task:t-77", "t-77", true, "nothing picks it up: pending for 10m"
+			o.Findings, o.FindingsOpen = []reconcile.FindingSeen{f}, map[string]int{"pending-stuck": 1}
+		}), ui.Warn, "Needs attention", "Task t-77: nothing picks it up: pending for 10m.", ""},
 		"a rule lowered itself": {webtest.Worlds()["demoted"].Overview, ui.Bad, "Rule lowered itself", "Assigned-stale was wrong too often and only observes now: " +
 			"3 of its last 81 verdicts came back to life, more than 2 %.", "sandkeeper mode assigned-stale clear"},
 		"a person lowered it": {webtest.With(webtest.Worlds()["demoted"].Overview, func(o *reconcile.Overview) { delete(o.Controls.Modes, "assigned-stale") }),

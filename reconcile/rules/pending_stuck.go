@@ -18,7 +18,7 @@ func pendingStuck(v *view.View, s *reconcile.Subject) Result {
 	}
 	after := After(v, "pending-stuck", s)
 	age, by := v.StateAge(s)
-	age = min(age, v.Observed(reconcile.SourceTasks))
+	age = min(age, v.Observed(reconcile.SourceTasks), sinceReentry(v, s))
 	//guard:pending-due harm
 	if !t.DueAt.IsZero() {
 		age = min(age, max(t.AsOf.Sub(t.DueAt), 0))
@@ -39,6 +39,18 @@ func pendingStuck(v *view.View, s *reconcile.Subject) Result {
 	}
 	return foundPending(v, s, age, fmt.Sprintf("%s for %s by %s, limit %s", t.Status, text.Duration(age), by,
 		text.Duration(after)))
+}
+
+// sinceReentry is for how long the task can be pending at most, where the ledger saw it in another state before: a task
+// that is run again, by us or by an operator, often keeps its updated_at.
+func sinceReentry(v *view.View, s *reconcile.Subject) time.Duration {
+	switch {
+	case !s.Known || s.Seen().Status == s.Task.Status && !s.Seen().FirstSeen.Before(s.Seen().Since):
+		return reconcile.Forever
+	case s.Seen().Status != s.Task.Status:
+		return 0
+	}
+	return v.Since(s.Seen().Since)
 }
 
 func foundPending(v *view.View, s *reconcile.Subject, age time.Duration, clock string) Result {

@@ -39,7 +39,7 @@ func cleaned(list []string) []string {
 // evidence is a list of facts as JSON, [] when there is none.
 func evidence(facts []reconcile.Evidence) (string, error) {
 	kept := column(facts, func(e reconcile.Evidence) reconcile.Evidence {
-		return reconcile.Evidence{Source: clean(e.Source), At: e.At.UTC(), Fact: clean(e.Fact)}
+		return reconcile.Evidence{Source: clean(e.Source), At: e.At.UTC(), Fact: clean(e.Fact), About: clean(e.About)}
 	})
 	return jsonText(kept)
 }

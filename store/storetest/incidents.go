@@ -39,7 +39,7 @@ var incidents = map[string]func(*bench){
 		seen := i
 		seen.OpenedAt, seen.LastSeen, seen.Count = noon.Add(time.Minute), noon.Add(time.Minute), 9
 		seen.Cause, seen.Cost = "template inactive", 1.25
-		seen.Evidence = []reconcile.Evidence{{Source: "daytona", At: noon, Fact: "inactive"}}
+		seen.Evidence = []reconcile.Evidence{{Source: "daytona", At: noon, Fact: "inactive", About: "task:t1"}}
 		b.pass(reconcile.Record{Incidents: []reconcile.Incident{seen}})
 		seen.OpenedAt = noon
 		b.equal("incidents", b.controls().Incidents, []reconcile.Incident{seen})
