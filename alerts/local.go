@@ -22,6 +22,7 @@ type Local struct {
 	seconds  *prometheus.HistogramVec
 	waited   *prometheus.CounterVec
 	phases   *prometheus.HistogramVec
+	pushes   *prometheus.CounterVec
 	left     *leftovers
 
 	mu    sync.Mutex
@@ -43,6 +44,9 @@ func NewLocal() *Local {
 		waited: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandkeeper_provider_rate_wait_seconds_total",
 			Help: "Time that calls to providers waited for the configured rate, added up. Of this process."},
 			[]string{"provider"}),
+		pushes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandkeeper_pushes_total",
+			Help: "What providers sent by themselves, by what became of it: looked, or why not. Of this process."},
+			[]string{"provider", "outcome"}),
 		phases: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandkeeper_pass_phase_seconds",
 			Help:    "How long the parts of passes took. Of this process.",
 			Buckets: []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 120}, NativeHistogramBucketFactor: native,
@@ -79,6 +83,11 @@ func (l *Local) Waited(provider string, took time.Duration) {
 	l.waited.WithLabelValues(label(provider)).Add(max(took, 0).Seconds())
 }
 
+// Push counts what became of something that a provider sent by itself.
+func (l *Local) Push(provider, outcome string) {
+	l.pushes.WithLabelValues(label(provider), label(outcome)).Inc()
+}
+
 // Phase notes how long a part of a pass took.
 func (l *Local) Phase(kind, phase string, took time.Duration) {
 	l.phases.WithLabelValues(kind, phase).Observe(took.Seconds())
@@ -99,5 +108,5 @@ func (l *Local) Collect(out chan<- prometheus.Metric) {
 }
 
 func (l *Local) all() []prometheus.Collector {
-	return []prometheus.Collector{l.requests, l.seconds, l.waited, l.phases, l.left}
+	return []prometheus.Collector{l.requests, l.seconds, l.waited, l.phases, l.pushes, l.left}
 }

@@ -78,7 +78,8 @@ func KeysOf(kind string) entry.Keys {
 }
 
 // checks look at an entry's keys together, by kind, where its keys do not say all of it.
-var checks = map[string]func(Entry) []entry.Mistake{"cloudflare": cloudflare.Check, "generic": generic.Check}
+var checks = map[string]func(Entry) []entry.Mistake{"cloudflare": cloudflare.Check, "daytona": daytona.Check,
+	"generic": generic.Check}
 
 // Check is all that is wrong with the keys of an entry that its kind reads. Nothing is opened.
 func Check(e Entry) []entry.Mistake {

@@ -22,6 +22,7 @@ func (s *Snapshot) Named(sb *Sandbox) (row Task, ok bool) {
 // data: judging it twice gives the same bytes.
 type Snapshot struct {
 	Kind   PassKind
+	Pushed []Ref     // a provider gave a reason to look at these; what it said of them is not in here
 	T0     time.Time // task database's now, read before the first listing
 	Clock  TaskClock
 	Memory Memory

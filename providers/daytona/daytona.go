@@ -34,6 +34,7 @@ var Keys = entry.Keys{
 	entry.URL(DefaultURL),
 	entry.Token("an API key, made in the dashboard"),
 	{Name: "organization", Doc: "The organization's id, for its quotas while there is no sandbox to learn it from."},
+	entry.PushSecret(),
 }
 
 // Abilities are what the adapter can do.

@@ -55,6 +55,7 @@ var Keys = entry.Keys{
 	{Name: "domain", Default: DefaultDomain,
 		Doc: "Where the API and the sandboxes are, as api.DOMAIN and sandbox.DOMAIN."},
 	{Name: "sandbox_url", Doc: "One address that leads to all sandboxes."},
+	entry.PushSecret(),
 }
 
 // Abilities are what the adapter can do.

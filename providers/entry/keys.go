@@ -20,6 +20,7 @@ type Key struct {
 	Schemes    []string // of an address and no more; none: it is not one
 	Like       string   // an address as it may be
 	Credential string   // the key of the credential that goes to the address
+	Aside      bool     // it changes nothing of what is seen or done by the entry's credential
 }
 
 // Keys are the keys that a kind reads, beside those of every entry.
@@ -35,6 +36,12 @@ func Token(required string) Key { return Key{Name: "token", Secret: true, Requir
 func Address(name, def, like string, schemes ...string) Key {
 	return Key{Name: name, Default: def, Like: like, Schemes: schemes, Credential: strings.TrimSuffix(name, "url") +
 		"token"}
+}
+
+// PushSecret is the key of what a provider signs its webhooks with.
+func PushSecret() Key {
+	return Key{Name: "push_secret", Secret: true, Aside: true,
+		Doc: "What the provider signs the webhooks with that it sends to /push/NAME; none are taken when not given."}
 }
 
 // Says is the key with a sentence on what it is.

@@ -18,7 +18,7 @@ import (
 // that decides the race, and meanwhile what the ledger remembers.
 func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
 	s := &reconcile.Snapshot{
-		Kind: kind,
+		Kind: kind, Pushed: k.pushed,
 		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{},
 		ByKey:     map[reconcile.Ref]reconcile.Task{},
 		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},

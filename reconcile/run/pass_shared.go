@@ -14,7 +14,10 @@ import (
 // a [Worker]. It waits for nobody: who holds the pass lease is told by a [HeldError]. When
 // a pass that covers this one began less than apart ago there is nothing to do: the result
 // is nil, and so is the error.
-func (k *Reconciler) Pass(ctx context.Context, kind reconcile.PassKind, apart time.Duration) (*Result, error) {
+func (k *Reconciler) Pass(ctx context.Context, kind reconcile.PassKind, apart time.Duration, pushed ...reconcile.Ref,
+) (*Result, error) {
+	in := *k
+	in.pushed, k = pushed, &in
 	if done, err := covered(ctx, k.Ledger, kind, apart); done || err != nil {
 		return nil, err
 	}

@@ -76,7 +76,8 @@ func Relabelled(s *reconcile.Snapshot, live map[string]bool) (shown []reconcile.
 }
 
 // QuickLooks are the sandboxes that a quick pass gets by id: those of tasks that left the
-// live set, those that fail their probes, and those whose executions wait.
+// live set, those that fail their probes, those whose executions wait, and of those that a provider gave a reason to
+// look at the ones that are known.
 func QuickLooks(s *reconcile.Snapshot) []reconcile.Ref {
 	var refs []reconcile.Ref
 	for ref, seen := range s.Memory.Sandboxes.Each() {
@@ -85,7 +86,8 @@ func QuickLooks(s *reconcile.Snapshot) []reconcile.Ref {
 		}
 		row, left := s.Rows[seen.Task]
 		probes := s.Memory.Probes[ref]
-		if left && row.State.Terminal() || len(probes.Failures) > 0 || probes.Queues() {
+		if left && row.State.Terminal() || len(probes.Failures) > 0 || probes.Queues() ||
+			slices.Contains(s.Pushed, ref) {
 			refs = append(refs, ref)
 		}
 	}

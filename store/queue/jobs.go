@@ -35,11 +35,15 @@ const probeTakes = 20 * time.Second
 // in any case, as long as it is called for.
 const remedyAttempts = 6
 
+// pushedMost is how many sandboxes one pass looks at because of pushes; further ones wait for the next.
+const pushedMost = 300
+
 // passArgs are a job to run a pass. It has one attempt: the next turn is the second.
 type passArgs struct {
 	Pass    reconcile.PassKind `json:"kind"`
 	Overdue bool               `json:"overdue,omitempty"` // a watch's, and void when a pass came after all
 	Asked   bool               `json:"asked,omitempty"`   // a person's: however lately another pass began
+	Pushed  []reconcile.Ref    `json:"pushed,omitempty"`  // a provider's: which sandboxes to look at besides
 }
 
 // Kind names the kind of job.

@@ -52,6 +52,16 @@ func AskPass(ctx context.Context, pool *pgxpool.Pool, kind reconcile.PassKind) (
 	return true, q.kickPass(ctx, passArgs{Pass: kind, Asked: true})
 }
 
+// AskPushed adds a job for a quick pass that looks at these sandboxes besides, because a provider gave a reason to, and
+// reports whether any process works jobs at all. Many of them come to few passes.
+func AskPushed(ctx context.Context, pool *pgxpool.Pool, refs ...reconcile.Ref) (worked bool, err error) {
+	q, err := working(ctx, pool)
+	if q == nil || err != nil {
+		return false, err
+	}
+	return true, q.kickPass(ctx, passArgs{Pass: reconcile.Quick, Pushed: refs})
+}
+
 // AskWork adds jobs for work that an operator asked for, and reports whether any process
 // works jobs at all. Where none does, nothing is added: the next `once` does it anyway.
 func AskWork(ctx context.Context, pool *pgxpool.Pool, work reconcile.Work) (worked bool, err error) {
@@ -148,4 +158,17 @@ func (q *Queue) deleteCovered(ctx context.Context, job int64, kinds []string) er
 		"job": job, "queue": passQueue, "kinds": kinds,
 	})
 	return err
+}
+
+// takePushed deletes jobs for passes that wait because of pushes, and returns what they were to look at.
+func (q *Queue) takePushed(ctx context.Context) (pushed []reconcile.Ref, err error) {
+	rows, err := q.o.Pool.Query(ctx, queries["take_pushed"], pgx.StrictNamedArgs{"queue": passQueue, "most": pushedMost})
+	if err != nil {
+		return nil, err
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowTo[passArgs])
+	for i := range all {
+		pushed = append(pushed, all[i].Pushed...)
+	}
+	return pushed, err
 }

@@ -3,6 +3,7 @@ package queue
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"sync/atomic"
@@ -228,5 +229,74 @@ func TestPassThatIsAskedForIsNeverCalledOff(t *testing.T) {
 	l.until("both jobs are gone", func() bool { return l.jobs("pass", "available")+l.jobs("pass", "running") == 0 })
 	if n := l.count("SELECT count(*) FROM public.passes WHERE kind = 'quick'"); n != 1 {
 		t.Errorf("%d quick passes, want the one that was asked for", n)
+	}
+}
+
+// Pushes come to few passes, which look at all that they name; one of the schedule takes none of them away.
+func TestPushesComeToFewPasses(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).quietly()
+	l.pace.pushed = 300 * time.Millisecond
+	looked, entered, leave := make(chan []reconcile.Ref, 1000), make(chan struct{}), make(chan struct{})
+	l.duty.pushed = func(ctx context.Context, refs []reconcile.Ref) (time.Duration, error) {
+		looked <- refs
+		return 0, l.duty.write(ctx, reconcile.Quick)
+	}
+	l.duty.pass = func(context.Context, reconcile.PassKind) (time.Duration, error) {
+		entered <- struct{}{}
+		<-leave
+		return 0, nil // it was not due
+	}
+	l.run()
+	l.must(l.KickPass(t.Context(), reconcile.Full))
+	receive(l, entered) // the one place for passes is taken
+	l.until("somebody leads", func() bool {
+		return l.count("SELECT count(*) FROM sandkeeper.river_leader WHERE expires_at > now()") == 1
+	})
+	for i := range 20 {
+		worked, err := AskPushed(t.Context(), l.pool, reconcile.Ref{Provider: "daytona", ID: fmt.Sprintf("sb-%d", i/2)})
+		if !worked || err != nil {
+			t.Fatalf("AskPushed = %v, %v, want true", worked, err)
+		}
+	}
+	if n := l.jobs("pass", "available"); n != 10 {
+		t.Errorf("%d jobs wait for 10 sandboxes that were pushed twice", n)
+	}
+	l.exec("UPDATE sandkeeper.river_job SET priority = 2 WHERE args -> 'pushed' IS NOT NULL")
+	l.must(l.KickPass(t.Context(), reconcile.Full)) // comes before them, and covers none
+	leave <- struct{}{}
+	receive(l, entered)
+	leave <- struct{}{}
+	l.until("no job waits", func() bool { return l.jobs("pass", "available")+l.jobs("pass", "running") == 0 })
+	close(looked)
+	passes, all := 0, map[reconcile.Ref]bool{}
+	for refs := range looked {
+		passes++
+		for _, ref := range refs {
+			all[ref] = true
+		}
+	}
+	if passes != 1 || len(all) != 10 {
+		t.Errorf("%d passes looked at %d sandboxes, want one that looks at 10", passes, len(all))
+	}
+}
+
+// A pass for a push waits until the last one began long enough ago.
+func TestPushesAreSpaced(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).quietly()
+	l.pace.pushed = time.Hour
+	began := make(chan struct{}, 10)
+	l.duty.pushed = func(context.Context, []reconcile.Ref) (time.Duration, error) {
+		began <- struct{}{}
+		return 0, nil
+	}
+	stop := l.run()
+	l.must(l.kickPass(t.Context(), passArgs{Pass: reconcile.Quick, Pushed: []reconcile.Ref{{Provider: "daytona", ID: "sb-1"}}}))
+	l.until("the job waits for its time", func() bool { return l.jobs("pass", "running") == 1 })
+	l.must(stop())
+	if len(began) > 0 || l.jobs("pass", "available") != 1 {
+		t.Errorf("%d passes began at once after another one, %d jobs are left for the next process", len(began),
+			l.jobs("pass", "available"))
 	}
 }

@@ -23,8 +23,9 @@ type Duty interface {
 	// Pass runs a pass if one is due. again is above 0 when somebody else holds the pass
 	// lease, and says when to ask once more. Its context ends as soon as the process stops.
 	Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error)
-	// PassNow runs a pass however recently another one began: a person asked for it.
-	PassNow(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error)
+	// PassNow runs a pass however recently another one began: a person asked for it, or a provider gave a reason to
+	// look at the sandboxes that it pushed.
+	PassNow(ctx context.Context, kind reconcile.PassKind, pushed ...reconcile.Ref) (again time.Duration, err error)
 	// Remedy works at a remedy. again says when to call once more, 0 when nothing is left
 	// or the next pass decides. Its context outlives a stop, so that what was begun outside
 	// can be finished.
@@ -72,6 +73,7 @@ type pace struct {
 	last     time.Duration // and then, cut short, to say so
 	patience time.Duration // how long a pass waits for the lease in its job
 	notify   time.Duration // between two jobs that tell people, beside those after passes
+	pushed   time.Duration // at least, from the beginning of a pass to that of one for a push
 	pollOnly bool          // never LISTEN
 }
 
@@ -88,7 +90,7 @@ func New(o Options) (*Queue, error) {
 	}
 	q := &Queue{o: o, pace: pace{
 		poll: 10 * time.Second, grace: 25 * time.Second, last: 5 * time.Second, patience: time.Minute,
-		notify: time.Minute,
+		notify: time.Minute, pushed: 5 * time.Second,
 	}}
 	if store.Pooled(o.Pool) {
 		q.pace.pollOnly, q.pace.poll = true, time.Second // what is told would reach whoever has that session by then

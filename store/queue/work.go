@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -40,6 +41,9 @@ func (w *passWorker) Work(ctx context.Context, job *river.Job[passArgs]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.stop, cancel)() //nolint:contextcheck // a pass ends with the process too
+	if err := w.spaced(ctx, job.Args); err != nil || w.stop.Err() != nil {
+		return cmp.Or(err, river.JobSnooze(0))
+	}
 	if err := w.collapse(ctx, job); err != nil {
 		return err
 	}
@@ -71,8 +75,8 @@ func (w *passWorker) pass(ctx context.Context, args passArgs) (again time.Durati
 }
 
 func (w *passWorker) duty(ctx context.Context, args passArgs) (again time.Duration, err error) {
-	if args.Asked {
-		return w.o.Duty.PassNow(ctx, args.Pass)
+	if args.Asked || args.Pushed != nil {
+		return w.o.Duty.PassNow(ctx, args.Pass, args.Pushed...)
 	}
 	return w.o.Duty.Pass(ctx, args.Pass)
 }
@@ -152,11 +156,36 @@ func waited(job *rivertype.JobRow) time.Duration {
 	return job.AttemptedAt.Sub(job.CreatedAt)
 }
 
+// spaced lets a pass for pushes begin only a while after the last one did: whatever is pushed, and however much, there
+// are not more passes than that. What comes meanwhile goes into the same pass.
+func (w *passWorker) spaced(ctx context.Context, args passArgs) error {
+	if args.Pushed == nil {
+		return nil
+	}
+	began, now, err := w.o.Ledger.LastBegan(ctx, args.Pass)
+	if err != nil {
+		return fmt.Errorf("read when the last %s pass began: %w", args.Pass, err)
+	}
+	if wait := w.pace.pushed - now.Sub(began); wait > 0 {
+		pause(ctx, min(wait, w.pace.pushed), nil) // the clock may have been set back
+	}
+	return nil
+}
+
 // collapse deletes the jobs for passes that this one covers: those that were asked for
 // before it was taken. A full pass is a quick one too. One that may turn out not to be due
-// covers nothing.
+// covers nothing. A pass for pushes takes over what others of them are to look at, and nothing else does: one of the
+// schedule may turn out not to be due.
 func (w *passWorker) collapse(ctx context.Context, job *river.Job[passArgs]) error {
 	if job.Args.Overdue {
+		return nil
+	}
+	if job.Args.Pushed != nil {
+		more, err := w.takePushed(ctx)
+		if err != nil {
+			return fmt.Errorf("take over what else was pushed: %w", err)
+		}
+		job.Args.Pushed = append(job.Args.Pushed, more...)
 		return nil
 	}
 	kinds := []string{string(job.Args.Pass)}

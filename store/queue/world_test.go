@@ -73,6 +73,7 @@ func (b *book) LastBegan(ctx context.Context, kind reconcile.PassKind) (began, n
 type duty struct {
 	*book
 	pass   func(context.Context, reconcile.PassKind) (time.Duration, error)
+	pushed func(context.Context, []reconcile.Ref) (time.Duration, error)
 	remedy func(context.Context, string) (time.Duration, error)
 	probe  func(context.Context, reconcile.Ref) error
 	notify func(context.Context) error // nil: nobody is to be told
@@ -85,7 +86,10 @@ func (d *duty) Pass(ctx context.Context, kind reconcile.PassKind) (time.Duration
 	return 0, d.write(ctx, kind)
 }
 
-func (d *duty) PassNow(ctx context.Context, kind reconcile.PassKind) (time.Duration, error) {
+func (d *duty) PassNow(ctx context.Context, kind reconcile.PassKind, pushed ...reconcile.Ref) (time.Duration, error) {
+	if d.pushed != nil && pushed != nil {
+		return d.pushed(ctx, pushed)
+	}
 	return 0, d.write(ctx, kind+" now")
 }
 

@@ -35,7 +35,7 @@ func (s *asker) acts(method, path string, do func(context.Context, *http.Request
 	return route{method, path, kindAct, roleOperator, []credential{byActToken}, true, notKept, onWeb, s.recorded(do)}
 }
 
-// A kind is what a route is. A new one, as a webhook that comes in, needs its rules in [route.check] first.
+// A kind is what a route is. A new one needs its rules in [route.check] first.
 type kind string
 
 const (
@@ -46,6 +46,7 @@ const (
 	kindData    kind = "data" // a page for programs
 	kindAct     kind = "act"
 	kindAgent   kind = "agent"   // tools for agents, which read; they are asked for by POST
+	kindPush    kind = "push"    // what a provider sends by itself: a reason to look, which changes nothing
 	kindSession kind = "session" // a browser's session begins or ends; it changes nothing else
 )
 
@@ -70,6 +71,7 @@ const (
 	byProxy     credential = "proxy"
 	byReadToken credential = "token (read)"
 	byActToken  credential = "token (act)"
+	bySignature credential = "signature" // over what is pushed: it shows whose that is, and nobody
 )
 
 // ofBrowsers reports whether a browser shows it with whatever any page has it send.
@@ -92,7 +94,9 @@ const onWeb listener = "web.listen"
 func (r *route) changes() bool { return r.kind == kindAct }
 
 // posted reports whether it is asked for by POST though it changes nothing.
-func (r *route) posted() bool { return r.kind == kindSession || r.kind == kindAgent }
+func (r *route) posted() bool {
+	return r.kind == kindSession || r.kind == kindAgent || r.kind == kindPush
+}
 
 // guarded reports whether nobody but this page, or a program, may have it asked for.
 func (r *route) guarded() bool { return r.changes() || r.kind == kindSession }
@@ -108,8 +112,9 @@ func (r *route) deletes() bool {
 //
 // [Rules for what will act]: https://github.com/sandkeeper/sandkeeper/blob/main/SECURITY.md#rules-for-what-will-act
 func (r *route) check() error {
-	known := []kind{kindPage, kindAsset, kindMetrics, kindHealth, kindData, kindAct, kindSession, kindAgent}
-	open := r.role == roleNone
+	known := []kind{kindPage, kindAsset, kindMetrics, kindHealth, kindData, kindAct, kindSession, kindAgent,
+		kindPush}
+	open, signed := r.role == roleNone, slices.Equal(r.by, []credential{bySignature})
 	for _, rule := range []struct {
 		broken bool
 		says   string
@@ -124,7 +129,10 @@ func (r *route) check() error {
 		{r.kind == kindAgent && slices.ContainsFunc(r.by, ofBrowsers), "tools for agents are asked for by programs alone"},
 		{!r.changes() && !r.posted() && r.method != http.MethodGet, "what changes nothing is a GET"},
 		{r.changes() && r.role != roleOperator, "nobody but an operator changes something"},
-		{open && r.kind != kindHealth, "nothing but a health check answers to anybody"},
+		{r.kind == kindPush && r.method != http.MethodPost, "what is pushed comes by a POST"},
+		{r.kind == kindPush && !(open && signed), "a signature alone shows whose a push is"},
+		{r.kind != kindPush && slices.Contains(r.by, bySignature), "a signature shows whose a push is, and nobody"},
+		{open && r.kind != kindHealth && r.kind != kindPush, "nothing but a health check or a push is answered to anybody"},
 		{open && r.tenants, "texts of tenants are not for anybody"},
 		{!open && len(r.by) == 0, "no credential counts"},
 		{r.cache != notKept && r.cache != keptByVersion, "who may keep it is not said"},

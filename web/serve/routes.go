@@ -25,7 +25,7 @@ func routes(s *site) []route {
 	return slices.Concat(
 		s.pages.routes(), s.streams.routes(), s.pages.runbookRoutes(), s.upkeep.routes(), s.forms.routes(),
 		s.documents.routes(), s.books.routes(), s.streams.programRoutes(), s.asker.previews(s.documents),
-		s.agents.routes(), s.asker.routes())
+		s.receiver.routes(), s.agents.routes(), s.asker.routes())
 }
 
 func (s *pages) routes() []route {

@@ -88,6 +88,7 @@ var accesses = map[string]access{
 	"DELETE /api/sandbox/{id}":              {"/api/sandbox/sb-1", 401, 200},
 	"POST /api/sandbox/cleanup":             {"/api/sandbox/cleanup", 401, 405},
 	"POST /api/sandbox/cleanup/emergency":   {"/api/sandbox/cleanup/emergency", 401, 405},
+	"POST /push/{provider}":                 {"/push/daytona", 405, 405},
 	"POST /mcp":                             {"/mcp", 401, 405},
 	"POST /mcp/propose":                     {"/mcp/propose", 401, 405},
 	"GET /act/{verb}":                       {"/act/hold", 401, 200},

@@ -23,6 +23,7 @@ type Options struct {
 	Ledger      Ledger
 	Records     Records                         // of the API; nil: it answers 503
 	Acts        Acts                            // what operators may ask for; nil: nothing
+	Pushes      Pushes                          // what providers send by themselves; nil: nothing is taken
 	Metrics     http.Handler                    // of /metrics; nil: there are none
 	Runbooks    fs.FS                           // their files, NAME.md; nil: there are none
 	Ready       func(ctx context.Context) error // nil when database and schema are as they must be
@@ -54,6 +55,7 @@ type site struct {
 	books     *books     // the same by the runbook's paths
 	asker     *asker     // for programs that act
 	streams   *streams   // for who wants to hear of changes
+	receiver  *receiver  // for providers that push
 	agents    *agents
 	proposer  *proposer
 }
@@ -73,6 +75,7 @@ func newSite(o Options) *site {
 		upkeep:    &upkeep{answers: says, Policy: o.Policy, Metrics: o.Metrics, reader: shared},
 		documents: &documents{answers: says, Records: o.Records, Policy: o.Policy, process: process, reader: shared},
 		asker:     asks,
+		receiver:  newReceiver(says, o.Pushes),
 		proposer:  &proposer{Acts: o.Acts, Log: o.Log, proposals: waiting},
 	}
 	s.books = &books{o.Records, s.documents}

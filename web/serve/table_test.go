@@ -62,10 +62,19 @@ func TestRowsThatBreakRules(t *testing.T) {
 		}, "by a POST"},
 		"tools for agents by a browser": {func(r *route) { r.kind, r.role = kindAgent, roleReader }, "by programs alone"},
 		"tools for anybody":             {func(r *route) { r.kind, r.role, r.by = kindAgent, roleNone, nil }, "nothing but a health check"},
-		"no credential":                 {func(r *route) { r.by = nil }, "no credential counts"},
-		"no word on caches":             {func(r *route) { r.cache = "" }, "who may keep it"},
-		"an act that is kept":           {func(r *route) { r.cache = keptByVersion }, "nothing but an asset"},
-		"a page that is kept":           {func(r *route) { r.method, r.kind, r.cache = "GET", kindPage, keptByVersion }, "nothing but an asset"},
+		"what is pushed": {func(r *route) {
+			r.kind, r.role, r.by = kindPush, roleNone, []credential{bySignature}
+		}, ""},
+		"what is pushed by a link": {func(r *route) {
+			r.method, r.kind, r.role, r.by = "GET", kindPush, roleNone, []credential{bySignature}
+		}, "by a POST"},
+		"what is pushed by nobody": {func(r *route) { r.kind, r.role, r.by = kindPush, roleNone, nil }, "a signature alone"},
+		"what is pushed by a user": {func(r *route) { r.kind, r.role = kindPush, roleReader }, "a signature alone"},
+		"an act by a signature":    {func(r *route) { r.by = []credential{bySignature} }, "and nobody"},
+		"no credential":            {func(r *route) { r.by = nil }, "no credential counts"},
+		"no word on caches":        {func(r *route) { r.cache = "" }, "who may keep it"},
+		"an act that is kept":      {func(r *route) { r.cache = keptByVersion }, "nothing but an asset"},
+		"a page that is kept":      {func(r *route) { r.method, r.kind, r.cache = "GET", kindPage, keptByVersion }, "nothing but an asset"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			row := done("/x")
@@ -122,7 +131,9 @@ func told(table []route) string {
 		for _, c := range r.by {
 			by = append(by, string(c))
 		}
-		if r.role == roleNone {
+		if r.kind == kindPush {
+			who = "who signs as a provider"
+		} else if r.role == roleNone {
 			by, who = []string{"—"}, "anybody"
 		}
 		cells := []string{r.method, "`" + strings.TrimSuffix(r.path, "{$}") + "`", string(r.kind), who, strings.Join(by, ", "),

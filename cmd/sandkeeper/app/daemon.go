@@ -135,20 +135,22 @@ func (d *Daemon) replace(c *generation) {
 func (d *Daemon) Pass(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
 	return d.pass(ctx, kind, func(c *generation) time.Duration {
 		return betweenRuns(c.Config.Schedule.Of(kind).Schedule, time.Now())
-	})
+	}, nil)
 }
 
-// PassNow runs one pass however recently another one began.
-func (d *Daemon) PassNow(ctx context.Context, kind reconcile.PassKind) (again time.Duration, err error) {
-	return d.pass(ctx, kind, func(*generation) time.Duration { return 0 })
+// PassNow runs one pass however recently another one began, and looks at what was pushed.
+func (d *Daemon) PassNow(ctx context.Context, kind reconcile.PassKind, pushed ...reconcile.Ref,
+) (again time.Duration, err error) {
+	return d.pass(ctx, kind, func(*generation) time.Duration { return 0 }, pushed)
 }
 
 func (d *Daemon) pass(ctx context.Context, kind reconcile.PassKind, gap func(*generation) time.Duration,
+	pushed []reconcile.Ref,
 ) (again time.Duration, err error) {
 	c, done := d.acquire()
 	defer done()
 	began := time.Now()
-	r, err := c.reconciler.Pass(ctx, kind, gap(c))
+	r, err := c.reconciler.Pass(ctx, kind, gap(c), pushed...)
 	var held *reconcile.HeldError
 	switch {
 	case errors.As(err, &held):

@@ -44,6 +44,7 @@ func (d *Daemon) site() http.Handler {
 // pages are the page and the metrics; now is the app by the config in force.
 func (a *App) pages(o serve.Options, now func() *App, reading func() (ok bool, at time.Time)) http.Handler {
 	o.Ledger, o.Records, o.Ready, o.Version, o.Log = a.Ledger, a.Ledger, a.ready, Version(), a.Log
+	o.Pushes = pushed{now}
 	o.Runbooks = alerts.RunbookFiles()
 	m := a.metrics(now)
 	m.Policy, m.Config = o.Policy, reading

@@ -56,7 +56,7 @@ func (c *Config) checkProviders(r *report) {
 func (k providerCheck) checkTwin(earlier []ProviderConfig) {
 	at := slices.IndexFunc(earlier, func(p ProviderConfig) bool {
 		return p.Kind == k.Kind && p.URL == k.URL && p.Token.Reveal() == k.Token.Reveal() &&
-			maps.Equal(p.extra(), k.extra()) && p.Owns.overlaps(k.Owns)
+			maps.Equal(p.seenBy(), k.seenBy()) && p.Owns.overlaps(k.Owns)
 	})
 	if at >= 0 && k.Kind != "simulated" {
 		k.warn(k.key, fmt.Sprintf("shows the same sandboxes as %q: each is counted at both", earlier[at].Name),
@@ -133,6 +133,7 @@ func (k providerCheck) checkKind() {
 	if url, _ := providers.KeysOf(k.Kind).Find("url"); k.URL == "" {
 		k.URL = url.Default
 	}
+	k.checkSecret(k.key+".push_secret", k.Secrets["push_secret"])
 	k.checkEntry()
 }
 

@@ -201,7 +201,7 @@ func (p ProviderConfig) keyID() string {
 	if p.Token.Empty() {
 		return ""
 	}
-	extra := p.extra()
+	extra := p.seenBy()
 	all := []string{p.Kind, p.URL, p.Token.Reveal()}
 	for _, key := range slices.Sorted(maps.Keys(extra)) {
 		all = append(all, key, extra[key])
@@ -250,6 +250,16 @@ func (p ProviderConfig) entry() providers.Entry {
 		e.API = &p.API
 	}
 	return e
+}
+
+// seenBy are the keys of the kind's own that change what its credential sees or does.
+func (p ProviderConfig) seenBy() map[string]string {
+	extra := p.extra()
+	maps.DeleteFunc(extra, func(name, _ string) bool {
+		key, _ := providers.KeysOf(p.Kind).Find(name)
+		return key.Aside
+	})
+	return extra
 }
 
 // extra are the keys of the kind's own, the credentials among them revealed.
