@@ -41,7 +41,8 @@ func (s TaskSeen) Compact() *CompactTask {
 	rare := [...]time.Time{s.StaleStart, s.AheadSign, s.AheadSince, s.Recreated, s.LateSign, s.MarkAt}
 	if !fits || rare != [len(rare)]time.Time{} ||
 		s.Named != s.Sandbox || s.Trace != "" || s.Attempts != nil || s.MarkSum != 0 {
-		c = CompactTask{whole: &s}
+		whole := s // a copy only here: else each that is compacted would be allocated whole as well
+		c = CompactTask{whole: &whole}
 	}
 	return &c
 }
@@ -91,7 +92,8 @@ func (s SandboxSeen) Compact() *CompactSandbox {
 		goneAt: momentOf(s.GoneAt),
 	}
 	if c.Seen() != s {
-		c = CompactSandbox{whole: &s}
+		whole := s
+		c = CompactSandbox{whole: &whole}
 	}
 	return &c
 }
