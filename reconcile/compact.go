@@ -47,6 +47,16 @@ func (s TaskSeen) Compact() *CompactTask {
 	return &c
 }
 
+func (c *CompactTask) isWhole() bool { return c.whole != nil }
+
+// Live is whether the task was live.
+func (c *CompactTask) Live() bool {
+	if c.whole != nil {
+		return c.whole.Live
+	}
+	return c.common.Value().live
+}
+
 // Seen is what was put.
 func (c *CompactTask) Seen() TaskSeen {
 	if c == nil {
@@ -97,6 +107,8 @@ func (s SandboxSeen) Compact() *CompactSandbox {
 	}
 	return &c
 }
+
+func (c *CompactSandbox) isWhole() bool { return c.whole != nil }
 
 // Seen is what was put.
 func (c *CompactSandbox) Seen() SandboxSeen {

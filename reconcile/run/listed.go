@@ -1,8 +1,6 @@
 package run
 
 import (
-	"slices"
-
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
@@ -68,10 +66,8 @@ func (r *remembering) know(provider string) {
 }
 
 func (r *remembering) settle(sb *reconcile.Sandbox) {
-	if kinds := sb.KindsOf(); !slices.Equal(kinds, r.kinds) {
-		r.kinds = kinds
-	}
-	sb.Kinds = r.kinds
+	sb.ShareKinds(r.kinds)
+	r.kinds = sb.Kinds
 	sb.ShareTexts(&r.s.Memory)
 	sb.Labels = view.HeldLabels(sb.Labels, r.s.Memory.Controls.Holds)
 }
