@@ -41,9 +41,20 @@ func (s TaskSeen) Compact() *CompactTask {
 	rare := [...]time.Time{s.StaleStart, s.AheadSign, s.AheadSince, s.Recreated, s.LateSign, s.MarkAt}
 	if !fits || rare != [len(rare)]time.Time{} ||
 		s.Named != s.Sandbox || s.Trace != "" || s.Attempts != nil || s.MarkSum != 0 {
-		c = CompactTask{whole: &s}
+		whole := s // a copy only here: else each that is compacted would be allocated whole as well
+		c = CompactTask{whole: &whole}
 	}
 	return &c
+}
+
+func (c *CompactTask) isWhole() bool { return c.whole != nil }
+
+// Live is whether the task was live.
+func (c *CompactTask) Live() bool {
+	if c.whole != nil {
+		return c.whole.Live
+	}
+	return c.common.Value().live
 }
 
 // Seen is what was put.
@@ -91,10 +102,13 @@ func (s SandboxSeen) Compact() *CompactSandbox {
 		goneAt: momentOf(s.GoneAt),
 	}
 	if c.Seen() != s {
-		c = CompactSandbox{whole: &s}
+		whole := s
+		c = CompactSandbox{whole: &whole}
 	}
 	return &c
 }
+
+func (c *CompactSandbox) isWhole() bool { return c.whole != nil }
 
 // Seen is what was put.
 func (c *CompactSandbox) Seen() SandboxSeen {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
@@ -17,14 +18,37 @@ const (
 // that holds an id of its own.
 func (s *Sandbox) KindsOf() (kinds []string) {
 	for _, key := range SortedKeys(s.Labels) {
-		value := s.Labels[key]
-		own := value == "" || value == s.ID || value == s.Name || value == s.Task || value == s.SandboxKey
-		if own || len(key) > longestLabel || len(value) > longestLabel || len(kinds) == mostKinds {
-			continue
+		if len(kinds) < mostKinds && s.tellsKind(key) {
+			kinds = append(kinds, text.Line(key+"="+s.Labels[key]))
 		}
-		kinds = append(kinds, text.Line(key+"="+value))
 	}
 	return kinds
+}
+
+// ShareKinds gives the sandbox its kinds: those of another one where they are the same, as of most. To compare makes
+// no text.
+func (s *Sandbox) ShareKinds(of []string) {
+	var room [mostKinds]string
+	keys := room[:0]
+	for key := range s.Labels {
+		if s.tellsKind(key) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	s.Kinds = of
+	if !slices.EqualFunc(keys[:min(len(keys), mostKinds)], of, func(key, kind string) bool {
+		rest, found := strings.CutPrefix(kind, key)
+		return found && len(rest) > 0 && rest[0] == '=' && rest[1:] == s.Labels[key]
+	}) {
+		s.Kinds = s.KindsOf()
+	}
+}
+
+func (s *Sandbox) tellsKind(key string) bool {
+	value := s.Labels[key]
+	own := value == "" || value == s.ID || value == s.Name || value == s.Task || value == s.SandboxKey
+	return !own && len(key) <= longestLabel && len(value) <= longestLabel
 }
 
 // A LabelGroup is what a rule would have done to the sandboxes with a label.

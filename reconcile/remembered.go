@@ -7,7 +7,16 @@ import (
 
 // Remembered is what the ledger remembers of many things of one kind, by key. There are as many as tasks and sandboxes
 // are alive: each is kept compact, and made whole for who asks.
-type Remembered[K comparable, V interface{ Compact() C }, C interface{ Seen() V }] struct{ at map[K]C }
+type Remembered[K comparable, V interface{ Compact() C }, C compacted[V]] struct {
+	at   map[K]C
+	rare map[K]C // of them, those that do not fit
+}
+
+// Compacted is what a thing is kept as.
+type compacted[V any] interface {
+	Seen() V
+	isWhole() bool // it did not fit, and is kept as it is
+}
 
 // RememberedTasks are what is remembered of tasks, by id.
 type RememberedTasks = Remembered[string, TaskSeen, *CompactTask]
@@ -16,9 +25,7 @@ type RememberedTasks = Remembered[string, TaskSeen, *CompactTask]
 type RememberedSandboxes = Remembered[Ref, SandboxSeen, *CompactSandbox]
 
 // RememberedOf remembers what a map holds.
-func RememberedOf[K comparable, V interface{ Compact() C }, C interface{ Seen() V }](
-	all map[K]V,
-) (r Remembered[K, V, C]) {
+func RememberedOf[K comparable, V interface{ Compact() C }, C compacted[V]](all map[K]V) (r Remembered[K, V, C]) {
 	for k, v := range all {
 		r.Put(k, v)
 	}
@@ -28,9 +35,24 @@ func RememberedOf[K comparable, V interface{ Compact() C }, C interface{ Seen() 
 // Put remembers one, instead of what was remembered under its key.
 func (r *Remembered[K, V, C]) Put(k K, v V) {
 	if r.at == nil {
-		r.at = map[K]C{}
+		r.at, r.rare = map[K]C{}, map[K]C{} // both at once: copies of it share them
 	}
-	r.at[k] = v.Compact()
+	kept := v.Compact()
+	r.at[k] = kept
+	delete(r.rare, k)
+	if kept.isWhole() {
+		r.rare[k] = kept
+	}
+}
+
+// Rare is what is remembered, whole, of one that does not fit what most are kept as. Who asks for what few have, as a
+// sign of life from the future, looks among few.
+func (r Remembered[K, V, C]) Rare(k K) (v V, rare bool) {
+	kept, rare := r.rare[k]
+	if rare {
+		v = kept.Seen()
+	}
+	return v, rare
 }
 
 // At is what is remembered, as it is kept: who holds it for long holds little.
@@ -61,6 +83,9 @@ func (r Remembered[K, V, C]) Has(k K) bool {
 
 // Len is how many there are.
 func (r Remembered[K, V, C]) Len() int { return len(r.at) }
+
+// Kept are all of them as they are kept, in no order.
+func (r Remembered[K, V, C]) Kept() iter.Seq2[K, C] { return maps.All(r.at) }
 
 // Each are all of them, in no order. What is pointed at is another one in the next turn.
 func (r Remembered[K, V, C]) Each() iter.Seq2[K, *V] {

@@ -1,6 +1,54 @@
 package reconcile
 
-import "testing"
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// What few have is found among few, whatever was put before, and by who had a copy of the memory.
+func TestRare(t *testing.T) {
+	ahead := TaskSeen{ID: "t1", Live: true, AheadSign: time.Unix(5, 0).UTC()}
+	m := RememberedOf(map[string]TaskSeen{"t1": {ID: "t1"}, "t2": {ID: "t2", Live: true}})
+	other := m
+	if seen, rare := m.Rare("t1"); rare || seen.ID != "" {
+		t.Errorf("a usual task is rare: %+v", seen)
+	}
+	m.Put("t1", ahead)
+	if seen, rare := other.Rare("t1"); !rare || !seen.AheadSign.Equal(ahead.AheadSign) || other.Len() != 2 {
+		t.Errorf("of %d the one with a sign ahead is %+v, rare %t", other.Len(), seen, rare)
+	}
+	live := 0
+	for id, kept := range m.Kept() {
+		if kept.Live() != m.Of(id).Live {
+			t.Errorf("task %s is live: %t", id, kept.Live())
+		}
+		live++
+	}
+	m.Put("t1", TaskSeen{ID: "t1"})
+	if _, rare := other.Rare("t1"); rare || live != 2 {
+		t.Errorf("rare: %t, of %d", rare, live)
+	}
+}
+
+// Kinds are the same whether they are made or taken from another one.
+func TestShareKinds(t *testing.T) {
+	many := map[string]string{}
+	for _, key := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"} {
+		many[key] = "1"
+	}
+	labels := []map[string]string{nil, {}, {"app": "x"}, {"app": "x", "tier": "y"}, {"app": "y"}, {"app": ""},
+		{"app": "x", "id": "s1"}, {"a": "b=c"}, {"a=b": "c"}, {"a": "b=c", "a=b": "c"}, {"app": "x\x00"}, {"app": "x", "tie": "y"}, many}
+	for _, before := range labels {
+		for _, now := range labels {
+			of := (&Sandbox{Ref: Ref{ID: "s1"}, Labels: before}).KindsOf()
+			s := &Sandbox{Ref: Ref{ID: "s1"}, Labels: now}
+			if s.ShareKinds(of); !slices.Equal(s.Kinds, s.KindsOf()) {
+				t.Errorf("labels %v after %v have kinds %q, want %q", now, before, s.Kinds, s.KindsOf())
+			}
+		}
+	}
+}
 
 // TestRemembered: what is handed out as a copy is one, what is not known is nothing, and a box of it is never nil.
 func TestRemembered(t *testing.T) {

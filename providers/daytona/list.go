@@ -62,8 +62,9 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 	}, func(labels map[string]string) wire.ReadPage { return p.there(p.pages(labels)) })
 }
 
-// pages reads the pages of the sandboxes with these labels.
+// pages reads the pages of the sandboxes with these labels, one after the other.
 func (p *Provider) pages(labels map[string]string) wire.ReadPage {
+	var in page
 	return func(ctx context.Context, cursor string) (wire.Page, error) {
 		query, err := listQuery(labels)
 		if err != nil {
@@ -72,7 +73,7 @@ func (p *Provider) pages(labels map[string]string) wire.ReadPage {
 		if cursor != "" {
 			query.Set("cursor", cursor)
 		}
-		return p.page(ctx, query)
+		return p.page(ctx, query, &in)
 	}
 }
 
@@ -92,9 +93,10 @@ func listQuery(labels map[string]string) (url.Values, error) {
 	return query, nil
 }
 
-func (p *Provider) page(ctx context.Context, query url.Values) (wire.Page, error) {
-	var in page
-	a, err := wire.List(ctx, p.client, p.client.At("sandbox")+"?"+query.Encode(), &in)
+// page reads a page to where the one before was read to: what its sandboxes were made of.
+func (p *Provider) page(ctx context.Context, query url.Values, in *page) (wire.Page, error) {
+	*in = page{Items: in.Items[:0]}
+	a, err := wire.List(ctx, p.client, p.client.At("sandbox")+"?"+query.Encode(), in)
 	if err != nil {
 		return wire.Page{}, err
 	}
@@ -114,7 +116,8 @@ func (p *Provider) page(ctx context.Context, query url.Values) (wire.Page, error
 // page without it was cut off by somebody.
 func (p *page) next() (string, error) {
 	var cursor *string
-	if p.Items == nil || p.Next == nil && len(p.Items) >= pageSize {
+	left := len(p.Items) == 0 && cap(p.Items) > 0 // as it was before the answer: a list without items has no room either
+	if p.Items == nil || left || p.Next == nil && len(p.Items) >= pageSize {
 		return "", errors.New("the answer is no page: it lacks items or nextCursor")
 	}
 	if p.Next == nil {

@@ -65,9 +65,15 @@ func TestListProves(t *testing.T) {
 		"an item that is null":         {[]string{page(one+`,null`, "null")}, ""},
 		"an item whose id is a number": {[]string{page(`{"id":5}`, "null")}, ""},
 		"no items":                     {[]string{`{"nextCursor":null}`}, ""},
-		"items that are null":          {[]string{`{"items":null,"nextCursor":null}`}, ""},
-		"items that are no list":       {[]string{`{"items":"none","nextCursor":null}`}, ""},
-		"no cursor, not even null":     {[]string{`{"items":[` + one + `]}`}, "sb-1"},
+		"no items after a page with some": {
+			[]string{page(one, `"c"`), `{"nextCursor":null}`}, "",
+		},
+		"an empty page after one with some": {
+			[]string{page(one, `"c"`), page("", "null")}, "sb-1",
+		},
+		"items that are null":      {[]string{`{"items":null,"nextCursor":null}`}, ""},
+		"items that are no list":   {[]string{`{"items":"none","nextCursor":null}`}, ""},
+		"no cursor, not even null": {[]string{`{"items":[` + one + `]}`}, "sb-1"},
 		"a full page without a cursor": {
 			[]string{`{"items":[` + strings.TrimSuffix(strings.Repeat(one+",", pageSize), ",") + `]}`}, "",
 		},
@@ -98,6 +104,36 @@ func TestListProves(t *testing.T) {
 				t.Errorf("List = %v, %+v, %v; want %s", got, l, err, test.want)
 			}
 		})
+	}
+}
+
+// A page is read to where the one before was: neither shows anything of the other.
+func TestPagesShareNothing(t *testing.T) {
+	const labelled = `{"id":"sb-%d","name":"n%[1]d","state":"started","desiredState":"destroyed","snapshot":"s",` +
+		`"labels":{"project":"mine","task_id":"t%[1]d"},"createdAt":"2026-01-20T09:00:00Z","errorReason":"e%[1]d"}`
+	pages := []string{
+		`{"items":[` + fmt.Sprintf(labelled, 1) + `,` + fmt.Sprintf(labelled, 2) + `],"nextCursor":"c"}`,
+		`{"items":[{"id":"sb-3","labels":{"project":"mine"}}],"nextCursor":"d"}`,
+		`{"items":[{"id":"sb-4"},` + fmt.Sprintf(labelled, 5) + `],"nextCursor":null}`,
+	}
+	var listed []reconcile.Sandbox
+	d := &double{answer: func(call int, w http.ResponseWriter, _ *http.Request) { sendJSON(w, 200, pages[call-1]) }}
+	l, err := over(t, d).List(t.Context(), func(page []reconcile.Sandbox) error {
+		listed = append(listed, page...)
+		return nil
+	})
+	if err != nil || !l.Complete || len(listed) != 5 {
+		t.Fatalf("List = %+v, %+v, %v; want five", listed, l, err)
+	}
+	for i, s := range listed {
+		got := fmt.Sprint(s.ID, s.Task, s.Labels["task_id"], s.Template, s.Error, s.CreatedAt.IsZero(), len(s.Labels))
+		want := map[int]string{2: "sb-3true1", 3: "sb-4true0"}[i]
+		if n := i + 1; want == "" {
+			want = fmt.Sprintf("sb-%dt%[1]dt%[1]dse%[1]dfalse2", n)
+		}
+		if strings.ReplaceAll(got, " ", "") != want {
+			t.Errorf("sandbox %d is %s, want %s", i+1, got, want)
+		}
 	}
 }
 

@@ -212,10 +212,12 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 			out = append(out, seen)
 		}
 	}
-	for id, before := range v.S.Memory.Tasks.Each() {
+	for id, kept := range v.S.Memory.Tasks.Kept() {
 		if v.Live[id] != nil {
 			continue
 		}
+		was := kept.Seen()
+		before := &was
 		row, found := v.S.Rows[id]
 		switch {
 		case !before.Live && found && row.State == reconcile.TaskStopped:

@@ -1,15 +1,14 @@
 package run
 
 import (
-	"slices"
-
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // A remembering keeps the sandboxes of one listing, while the ledger is read beside it: what it remembers tells how
 // many there are likely to be, and which labels somebody holds. Of all other labels only what kinds of sandboxes they
-// tell apart is kept: they are a tenth of a large fleet's memory.
+// tell apart is kept: they are a tenth of a large fleet's memory. A listing longer than [unremembered] waits until the
+// ledger was read: then each sandbox takes the place and the texts that it goes on with, and none is there twice.
 type remembering struct {
 	s    *reconcile.Snapshot
 	done <-chan struct{} // closed when the memory was read
@@ -19,6 +18,9 @@ type remembering struct {
 	kinds []string
 }
 
+// unremembered is how many sandboxes are kept while the ledger is still being read.
+const unremembered = 1000
+
 func (r *remembering) keep(sb *reconcile.Sandbox) {
 	if at := r.kept.Add(sb); r.known {
 		r.settle(at)
@@ -27,6 +29,9 @@ func (r *remembering) keep(sb *reconcile.Sandbox) {
 
 // page ends a page of the listing.
 func (r *remembering) page(provider string) {
+	if r.kept.Len() >= unremembered {
+		<-r.done // it ends with the pass, as the listing does
+	}
 	select {
 	case <-r.done:
 		r.know(provider)
@@ -61,10 +66,8 @@ func (r *remembering) know(provider string) {
 }
 
 func (r *remembering) settle(sb *reconcile.Sandbox) {
-	if kinds := sb.KindsOf(); !slices.Equal(kinds, r.kinds) {
-		r.kinds = kinds
-	}
-	sb.Kinds = r.kinds
+	sb.ShareKinds(r.kinds)
+	r.kinds = sb.Kinds
 	sb.ShareTexts(&r.s.Memory)
 	sb.Labels = view.HeldLabels(sb.Labels, r.s.Memory.Controls.Holds)
 }

@@ -42,7 +42,10 @@ func (k observer) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 // so, too, it counts as not listed: the task that it was shown for may have nothing to do with it, and the one that it
 // was taken from may be at work in it.
 func (k observer) lookRelabelled(ctx context.Context, s *reconcile.Snapshot) {
-	live := map[string]bool{}
+	if len(s.Sandboxes) == 0 {
+		return // as in a quick pass
+	}
+	live := make(map[string]bool, len(s.Tasks))
 	for i := range s.Tasks {
 		live[s.Tasks[i].ID] = true
 	}

@@ -85,8 +85,8 @@ func (v *signs) Sign(t *reconcile.Task) time.Time {
 	if v.CameTo(sign) {
 		return given
 	}
-	seen := v.S.Memory.Tasks.Of(t.ID)
-	if sign.IsZero() || !seen.AheadSign.Equal(sign) {
+	seen, rare := v.S.Memory.Tasks.Rare(t.ID)
+	if !rare || sign.IsZero() || !seen.AheadSign.Equal(sign) {
 		return given
 	}
 	first := t.AsOf.Add(-v.Since(seen.AheadSince))

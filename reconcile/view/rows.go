@@ -10,8 +10,8 @@ import (
 // sandbox; by key, those that may name a sandbox which nothing explains yet.
 func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcile.Ref]bool) (ids, keys []string) {
 	wanted := map[string]bool{}
-	for id, seen := range s.Memory.Tasks.Each() {
-		if seen.Live && !live[id] {
+	for id, kept := range s.Memory.Tasks.Kept() {
+		if kept.Live() && !live[id] {
 			wanted[id] = true
 		}
 	}

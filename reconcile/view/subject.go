@@ -150,11 +150,12 @@ func (v linker) remembered(byTask map[string][]reconcile.SeenSandbox, several ma
 	if v.S.Whole {
 		return
 	}
-	for ref, seen := range v.S.Memory.Sandboxes.Each() {
+	for ref, was := range v.S.Memory.Sandboxes.Kept() {
+		all := was.Seen()
+		seen := &all
 		if seen.Task == "" || v.Live[seen.Task] == nil || v.S.Lists(ref) {
 			continue
 		}
-		was, _ := v.S.Memory.Sandboxes.At(ref)
 		b := reconcile.RememberedBox(was)
 		look, looked := v.S.Lookups[ref]
 		switch {

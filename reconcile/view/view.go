@@ -218,8 +218,8 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 	if !t.UpdatedAt.IsZero() && v.ClockTrusted(t, "updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
-	if s.Known && s.Seen().Status == t.Status {
-		if seen := v.Since(s.Seen().Since); seen > age {
+	if was := s.Seen(); s.Known && was.Status == t.Status {
+		if seen := v.Since(was.Since); seen > age {
 			age, by = seen, "ledger"
 		}
 	}
@@ -230,11 +230,12 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 // the task in another state since. Between that look and the first one that saw the present
 // state lies at most a gap between two passes.
 func (v *signs) stale(s *reconcile.Subject, age time.Duration) bool {
-	if !s.Known || !s.Seen().FirstSeen.Before(s.Seen().Since) {
+	was := s.Seen()
+	if !s.Known || !was.FirstSeen.Before(was.Since) {
 		return false
 	}
 	gap := max(v.P.Full, reconcile.UsualGap(&v.S.Memory))
-	return age > v.Now.Sub(s.Seen().Since)+2*gap
+	return age > v.Now.Sub(was.Since)+2*gap
 }
 
 // SubjectEntry is the column that records the entry into the present state, zero when the row
