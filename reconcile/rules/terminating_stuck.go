@@ -61,8 +61,8 @@ func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandb
 			"which sandkeeper asked for",
 			b.ID, b.Raw, text.Duration(age), b.Provider)
 	case a == nil && tried(v, b) != nil:
-		reason = fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper asked for it, without an answer that says what came of it",
-			b.ID, b.Raw, text.Duration(age))
+		reason = fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper asked for it, without an answer that says what "+
+			"came of it", b.ID, b.Raw, text.Duration(age))
 	case a != nil:
 		reason = fmt.Sprintf("sandbox %s was to be terminated %s ago, %s accepted it, and it is still %s",
 			b.ID, text.Duration(age), b.Provider, b.Raw)
@@ -77,8 +77,8 @@ func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandb
 	}
 }
 
-// tried is an open action of ours that asked for the end of the sandbox, and was not told whether it was heard; nil when
-// there is none.
+// tried is an open action of ours that asked for the end of the sandbox, and was not told whether it was heard; nil
+// when there is none.
 func tried(v *view.View, b *reconcile.SeenSandbox) *reconcile.Action {
 	for i := range v.S.Memory.Actions {
 		a := &v.S.Memory.Actions[i]
