@@ -118,7 +118,7 @@ sim: ## simulate fresh seeds until PASSES (1000000) passes were made; what break
 	@mkdir -p bin
 	@go test -c -o bin/simulation.test ./reconcile/run
 	@cd reconcile/run && { ../../bin/simulation.test -test.run '^TestSimulation$$' -test.timeout 0 -fresh -on -told -mild=$(or $(MILD),false) \
-		-wide=$(or $(WIDE),true) -passes $(or $(PASSES),1000000) || echo FAILED; } | awk '$$0 == "FAILED" { bad = 1; next } $$0 != "PASS"; END { exit bad }'
+		-passes $(or $(PASSES),1000000) || echo FAILED; } | awk '$$0 == "FAILED" { bad = 1; next } $$0 != "PASS"; END { exit bad }'
 
 .PHONY: check
 check: format vet lint generated ## formatting, vet, linters, generated files: all but the tests

@@ -22,8 +22,11 @@ func TestTerminatingStuck(t *testing.T) {
 		"it is ended":                     {"box daytona/s1 ended task=t1; row t1 failed updated=1h; " + asked + "asked=1h", "healthy", ""},
 		"it is still being deleted":       {"box daytona/s1 deleting task=t1; row t1 failed updated=1h; " + asked + "asked=1h", "report", "still deleting"},
 		"being deleted, not by us":        {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h", "report", "is deleting for 2m, and sandkeeper has no record of having asked for it"},
-		"being deleted for less":          {"box daytona/s1 deleting task=t1 updated=1m59s; row t1 failed updated=1h", "healthy", ""},
-		"as the ledger saw":               {"box daytona/s1 deleting task=t1 updated=1s; knew box daytona/s1 deleting since=2m; row t1 failed updated=1h", "report", ""},
+		"being deleted, asked for without an answer": {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h; " +
+			"action a1 heartbeat-lost task:t1 terminate box=daytona/s1 seq=1 claimed=2m attempts=1 asked=2m", "report",
+			"is deleting for 2m, and sandkeeper asked for it, without an answer that says what came of it"},
+		"being deleted for less": {"box daytona/s1 deleting task=t1 updated=1m59s; row t1 failed updated=1h", "healthy", ""},
+		"as the ledger saw":      {"box daytona/s1 deleting task=t1 updated=1s; knew box daytona/s1 deleting since=2m; row t1 failed updated=1h", "report", ""},
 		"listed again, and its end was confirmed": {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h; " +
 			"knew box daytona/s1 deleting since=2m ours=yes", "report",
 			"is listed as deleting, for 2m, and daytona confirmed its termination, which sandkeeper asked for"},

@@ -60,6 +60,9 @@ func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandb
 		reason = fmt.Sprintf("sandbox %s is listed as %s, for %s, and %s confirmed its termination, "+
 			"which sandkeeper asked for",
 			b.ID, b.Raw, text.Duration(age), b.Provider)
+	case a == nil && tried(v, b) != nil:
+		reason = fmt.Sprintf("sandbox %s is %s for %s, and sandkeeper asked for it, without an answer that says what "+
+			"came of it", b.ID, b.Raw, text.Duration(age))
 	case a != nil:
 		reason = fmt.Sprintf("sandbox %s was to be terminated %s ago, %s accepted it, and it is still %s",
 			b.ID, text.Duration(age), b.Provider, b.Raw)
@@ -72,6 +75,19 @@ func foundTerminating(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandb
 		Found: true, Due: true, Report: true, Sandbox: b, Since: age,
 		Reason: reconcile.Joined(reason, subjectWhose(s)), Evidence: evidence,
 	}
+}
+
+// tried is an open action of ours that asked for the end of the sandbox, and was not told whether it was heard; nil
+// when there is none.
+func tried(v *view.View, b *reconcile.SeenSandbox) *reconcile.Action {
+	for i := range v.S.Memory.Actions {
+		a := &v.S.Memory.Actions[i]
+		of := a.Step == reconcile.StepTerminate && a.Provider == b.Provider && a.Sandbox == b.ID
+		if of && !a.ActedAt.IsZero() && a.Claimable() {
+			return a
+		}
+	}
+	return nil
 }
 
 // supportText is one paragraph to send to the provider's support.

@@ -146,12 +146,17 @@ func (r *looker) refsOf(s *reconcile.Subject, a *reconcile.Action) []reconcile.R
 
 // unknown is an error when a look said neither found nor gone.
 func (o *recheck) unknown() error {
+	var failed []reconcile.Ref
 	for ref, look := range o.View.S.Lookups {
 		if look.Error != "" && !o.known(ref) {
-			return fmt.Errorf("%w: look at %s: %s", errUnknown, ref, look.Error)
+			failed = append(failed, ref)
 		}
 	}
-	return nil
+	if len(failed) == 0 {
+		return nil
+	}
+	reconcile.SortRefs(failed) // of several that failed the same one is told each time
+	return fmt.Errorf("%w: look at %s: %s", errUnknown, failed[0], o.View.S.Lookups[failed[0]].Error)
 }
 
 // known reports whether a look that failed asked by the name, or another key, of a sandbox that was

@@ -30,17 +30,9 @@ var (
 	onFlag     = flag.Bool("on", false, "go on after a history that went wrong, and only name it")
 	freshFlag  = flag.Bool("fresh", false, "begin at a seed that nobody has played, drawn anew in each run")
 	mildFlag   = flag.Bool("mild", false, "only print what breaks, with what plays it again, and go on")
-	wideFlag   = flag.Bool("wide", true, "histories of all kinds, also those of names, owners, and a database that lags")
 	toldFlag   = flag.Bool("told", false, "also read after every pass what page, metrics and report say, and hold it against the truth")
 	traceFlag  = flag.Bool("trace", false, "print the trace of the history that is played")
 )
-
-func generated(seed uint64) history.Script {
-	if *wideFlag {
-		return history.GenerateWide(seed)
-	}
-	return history.Generate(seed)
-}
 
 // A tournament plays histories, several at a time.
 type tournament struct {
@@ -61,7 +53,7 @@ type tournament struct {
 // whatever may happen does happen in some.
 func TestSimulation(t *testing.T) {
 	if *seedFlag != 0 {
-		one(t, generated(*seedFlag))
+		one(t, history.Generate(*seedFlag))
 		return
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
@@ -88,11 +80,7 @@ func TestSimulation(t *testing.T) {
 	if *passesFlag > 0 {
 		all.print(t)
 	}
-	required := simtest.Required()
-	if *wideFlag {
-		required = append(required, simtest.RequiredWide()...)
-	}
-	for _, what := range required {
+	for _, what := range simtest.Required() {
 		if all.coverage[what] == 0 && !*mildFlag {
 			t.Errorf("%q never happened in %d histories: the generator does not reach it", what, all.played)
 		}
@@ -110,7 +98,7 @@ func (all *tournament) more() (uint64, bool) {
 
 func (all *tournament) play(t *testing.T) {
 	for seed, more := all.more(); more; seed, more = all.more() {
-		script := generated(seed)
+		script := history.Generate(seed)
 		r := simtest.Run(t, &script, simtest.Options{Told: *toldFlag})
 		all.count(r)
 		if r.Err == nil && len(r.Violations) == 0 {
@@ -129,8 +117,8 @@ func (all *tournament) play(t *testing.T) {
 // tellBreak says which history broke a property, and how to play it again.
 func (all *tournament) tellBreak(t *testing.T, script *history.Script, r *simtest.Report) {
 	t.Helper()
-	said := fmt.Sprintf("seed %d breaks a property: %s\n\tgo test ./reconcile/run -run TestSimulation -wide=%v -seed %d", script.Seed,
-		whatBroke(r.Violations), *wideFlag, script.Seed)
+	said := fmt.Sprintf("seed %d breaks a property: %s\n\tgo test ./reconcile/run -run TestSimulation -seed %d", script.Seed,
+		whatBroke(r.Violations), script.Seed)
 	all.broken.Add(1)
 	if *mildFlag {
 		fmt.Println(said)
@@ -176,9 +164,9 @@ func explain(t *testing.T, s *history.Script, r *simtest.Report) {
 	}
 	short := simtest.Shrink(t, s, r.Violations[0].Property, time.Minute)
 	again := simtest.Run(t, short, simtest.Options{Trace: true, Told: *toldFlag})
-	t.Errorf("seed %d breaks a property: %s\n\nplay it again: go test ./reconcile/run -run '^TestSimulation$' -wide=%t -seed %d -args -trace\n"+
+	t.Errorf("seed %d breaks a property: %s\n\nplay it again: go test ./reconcile/run -run '^TestSimulation$' -seed %d -args -trace\n"+
 		"or keep what is left of it in reconcile/run/testdata/histories:\n\n%s\nits trace:\n%s", s.Seed, whatBroke(r.Violations),
-		*wideFlag, s.Seed, short, strings.Join(again.Trace, "\n"))
+		s.Seed, short, strings.Join(again.Trace, "\n"))
 }
 
 func whatBroke(found []history.Violation) string {
@@ -241,7 +229,7 @@ func TestHistories(t *testing.T) {
 // What page, metrics and report say after each pass of a history is true: -told asks that of any history.
 func TestWhatIsSaidIsTrue(t *testing.T) {
 	for n := range uint64(raced.Unless(40, 3)) {
-		s := history.GenerateWide(5_000_000 + n)
+		s := history.Generate(5_000_000 + n)
 		if r := simtest.Run(t, &s, simtest.Options{Told: true}); r.Err != nil || len(r.Violations) > 0 {
 			t.Errorf("seed %d: %v\n%s", s.Seed, r.Err, whatBroke(r.Violations))
 		}
@@ -252,7 +240,7 @@ func TestWhatIsSaidIsTrue(t *testing.T) {
 // does the text of its script.
 func TestTheSameSeedIsTheSameHistory(t *testing.T) {
 	for seed := range uint64(raced.Unless(12, 2)) {
-		s := history.GenerateWide(seed + 1)
+		s := history.Generate(seed + 1)
 		first := simtest.Run(t, &s, simtest.Options{Trace: true, Collect: true})
 		for name, other := range map[string]func() *simtest.Report{
 			"played again":     func() *simtest.Report { return simtest.Run(t, &s, simtest.Options{Trace: true, Collect: true}) },

@@ -18,7 +18,7 @@ func TestUnprovenRulesDoNothing(t *testing.T) {
 	armed := []string{"orphan", "assigned-stale"}
 	done := map[string]int{}
 	for seed := uint64(1); seed <= most; seed++ {
-		script := generated(seed)
+		script := history.Generate(seed)
 		script.Setup = append(script.Setup, history.Event{Verb: "proof", Args: []string{"samples=200"}})
 		var arms []string
 		if seed%2 == 0 {

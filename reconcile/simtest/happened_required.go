@@ -59,12 +59,13 @@ func requiredLife() []string {
 		each("town: finish ", "late", "lost", "row"),
 		each("town: left ", "keep", "linger", "now"),
 		each("town: sandbox ", "break", "die", "hang", "hollow", "pause", "queue", "refuse", "relabel", "resume", "reuse",
-			"spin", "stop", "stuck", "unlabel", "vanish"),
+			"renew", "disown", "adopt", "spin", "stop", "stuck", "unlabel", "vanish"),
 		each("town: template ", "expiring", "failed", "inactive", "missing"),
 		each("town: platform ", "back", "backup", "batch", "empty", "foreign", "labels", "leak", "massacre", "restore",
 			"standby", "twins"),
 		each("town: events ", "down", "late"),
-		each("town: ", "fall-back to image", "start refused"),
+		each("town: ", "fall-back to image", "start refused", "name used again"),
+		each("call: ", "Named"),
 	)
 }
 
@@ -74,10 +75,4 @@ func each(kind string, what ...string) []string {
 		out[i] = kind + w
 	}
 	return out
-}
-
-// RequiredWide is what must happen besides in histories of [GenerateWide].
-func RequiredWide() []string {
-	return slices.Concat(each("town: sandbox ", "renew", "disown", "adopt"), each("town: ", "name used again"),
-		each("call: ", "Named"))
 }

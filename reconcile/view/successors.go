@@ -84,14 +84,19 @@ func (v *places) MayGoOn(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	//guard:heir-indexed harm
 	behind := max(indexLag, v.P.Providers[b.Provider].IndexLag)
 	//guard:heir-shown harm
-	return over.IsZero() || listed.Sub(over) < behind || v.heirShown(b)
+	return over.IsZero() || listed.Sub(over) < behind || v.heirShown(s, b)
 }
 
 // heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id. Where
-// tasks share a name it may stand with another of them, and one that this very pass lists is in no ledger yet.
-func (v *places) heirShown(b *reconcile.SeenSandbox) bool {
+// tasks share a name it may stand with another of them, and one that this very pass lists is in no ledger yet. One that
+// stands with the task is judged by itself: where it is over too, it goes on with nothing.
+func (v *places) heirShown(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	called := reconcile.FirstOf(b.Seen().Name, b.Name)
 	heir := func(ref reconcile.Ref, name string) bool {
+		//guard:heir-own live
+		if s.HasBox(func(o *reconcile.SeenSandbox) bool { return o.Ref == ref && o.Here }) {
+			return false
+		}
 		return ref != b.Ref && ref.Provider == b.Provider && name == called &&
 			!slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
 	}

@@ -10,20 +10,10 @@ import (
 
 // Generate makes a history from a seed: a small world, ordinary life in it, and one or two
 // themes of trouble, so that deep states are reached instead of everything at once.
-func Generate(seed uint64) Script { return generate(seed, false) }
-
-// GenerateWide makes one in which rows may also hold names, names last and are used again, owners
-// relabel sandboxes, rows and prefixes prove what is ours, the task database lags, or there is none.
-func GenerateWide(seed uint64) Script { return generate(seed, true) }
-
-func generate(seed uint64, wide bool) Script {
-	d := &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x70776e))}, out: Script{Seed: seed}, wide: wide}
-	d.more = &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x51e4))}, wide: wide}
-	kinds := []string{"omoios", "omoios", "full", "full", "coding-agent"}
-	if wide {
-		kinds = []string{"omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none"}
-	}
-	d.kind = d.one(kinds...)
+func Generate(seed uint64) Script {
+	d := &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x70776e))}, out: Script{Seed: seed}}
+	d.more = &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x51e4))}}
+	d.kind = d.one("omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none")
 	d.setup("kind %s", d.kind)
 	d.providers()
 	d.rules()
@@ -55,7 +45,6 @@ type draw struct {
 	picked []string // its themes
 	once   bool     // its passes are made by a CronJob
 	more   *draw    // draws what real platforms do besides, from a stream of its own: older seeds stay what they were
-	wide   bool
 }
 
 // one is one of several words.
@@ -193,9 +182,6 @@ func (d *draw) habits(oneIn int) string {
 // sometimes a second one.
 func (d *draw) themes() []string {
 	names := SortedKeys(themes)
-	if !d.wide {
-		names = slices.DeleteFunc(names, func(name string) bool { return name == "names" || name == "owners" })
-	}
 	picked := []string{d.one(names...)}
 	for range d.IntN(3) {
 		if more := d.one(names...); !slices.Contains(picked, more) {

@@ -12,12 +12,6 @@ import (
 func (d *draw) ties() string {
 	var words []string
 	link := ""
-	switch {
-	case !d.wide && d.kind == "full":
-		return "link=" + d.one("both", "both", "id", "label")
-	case !d.wide:
-		return ""
-	}
 	switch d.kind {
 	case "full":
 		link = d.one("both", "both", "id", "label", "name", "named")

@@ -197,10 +197,7 @@ func (d *draw) database() {
 			"done-error count 3", "standby for 10m"))
 	})
 	if d.IntN(2) == 0 {
-		lag := ""
-		if d.wide {
-			lag = d.maybe(2, "lag="+d.one("10s", "45s", "3m"))
-		}
+		lag := d.maybe(2, "lag="+d.one("10s", "45s", "3m"))
 		d.at(d.soon(), "platform standby %s for %s", lag, d.span(2*time.Minute, 15*time.Minute))
 	}
 	d.either()
