@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 //go:generate go test -run ^TestGuideIsUpToDate$ . -update-guide
@@ -126,6 +127,7 @@ var traits = []trait{
 	{"Listing", "the provider's own clock", is(func(a wire.Abilities) bool { return !a.Undated })},
 	{"Listing", "states told apart", says(func(a wire.Abilities) string { return words(a.States) })},
 	{"Listing", "may lack or show late", says(func(a wire.Abilities) string { return a.Lags })},
+	{"Listing", "shows what is made within", says(indexLag)},
 	{"Ending", "sandboxes can be ended", is(func(a wire.Abilities) bool { return !a.ReadOnly })},
 	{"Ending", "the end", says(ending)},
 	{"Ending", "the provider compares before it deletes", is(func(a wire.Abilities) bool { return a.CompareAndDelete })},
@@ -140,6 +142,7 @@ var traits = []trait{
 	{"Probes", "executions left behind in a broken sandbox", says(leftoverExecs)},
 	{"Probes", "executions that wait are seen", implements[reconcile.Executions]},
 	{"Evidence", "looks that are independent of each other", says(func(a wire.Abilities) string { return a.Looks })},
+	{"Evidence", "these are a get and a listing", is(func(a wire.Abilities) bool { return a.TwoStores })},
 	{"Evidence", "its own record of an end", says(func(a wire.Abilities) string { return a.Deaths })},
 	{"Evidence", "logs", implements[reconcile.Logs]},
 	{"Evidence", "CPU and memory", implements[reconcile.Usage]},
@@ -155,6 +158,13 @@ const (
 	yes = "yes"
 	no  = "–"
 )
+
+func indexLag(a wire.Abilities) string {
+	if a.IndexLag == 0 {
+		return ""
+	}
+	return text.Duration(a.IndexLag)
+}
 
 func is(fact func(wire.Abilities) bool) func(adapter) string {
 	return func(a adapter) string {

@@ -210,6 +210,7 @@ type ProviderPolicy struct {
 	KeptAwake     bool          // a probe counts as activity; the keeper asks the adapter
 	NamesLast     bool          // a later sandbox of a name goes on with the work; the keeper asks the adapter
 	Records       bool          // it keeps a record of how sandboxes ended; the keeper asks the adapter
+	TwoStores     bool          // a get and a listing read two stores; the keeper asks the adapter
 	IndexLag      time.Duration // what is made is listed within so long, 0 for not told; the keeper asks the adapter
 	PricePerHour  float64       // USD for one sandbox
 	Prices        []Price       // of templates, regions and sizes that cost something else

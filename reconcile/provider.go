@@ -59,6 +59,7 @@ type Capabilities struct {
 	ListsEnding          bool // a listing shows also what is being ended, until it is gone
 	NamesLast            bool // a later sandbox of a name goes on with the work of the one before
 	ProbeIsActivity      bool // there is no way to probe that does not put the sandbox's idle time-out off
+	TwoStores            bool // a get and a listing read two stores: what is in neither needs no look seconds later
 
 	IndexLag time.Duration // what is made is listed within so long; 0: not told, and half a minute is waited
 }

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
@@ -50,7 +51,8 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
 		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
 	TemplateExpires: true, Plants: canaryLasts,
-	Looks:  "get (database) and listing (search index), by the server's source v0.190; the sandbox's toolbox",
+	Looks:     "get (database) and listing (search index), by the server's source v0.190; the sandbox's toolbox",
+	TwoStores: true, IndexLag: indexLag,
 	Deaths: "audit log: who asked and why, some seconds late",
 }
 
@@ -68,8 +70,11 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Quotas: p,
-		Checker: p, Deaths: p, Planter: p, ListsEnding: true}
+		Checker: p, Deaths: p, Planter: p, ListsEnding: true, TwoStores: Abilities.TwoStores, IndexLag: indexLag}
 }
+
+// indexLag is four times the 2.5 s by which the listing was measured to be behind (daytonaio/daytona#5138).
+const indexLag = 10 * time.Second
 
 // New makes the adapter of an entry. It makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {

@@ -22,6 +22,8 @@ func capable(l *lab) {
 		"canaries":                 {can.Planter != nil, l.Can.Plants > 0},
 		"records of ends":          {can.Deaths != nil, l.Can.Deaths != ""},
 		"templates":                {can.Templates != nil, len(l.Can.TemplateStates) > 0},
+		"two stores":               {can.TwoStores, l.Can.TwoStores},
+		"lag of the index":         {can.IndexLag == l.Can.IndexLag, true},
 		"probes count as activity": {can.ProbeIsActivity, l.Can.ProbeIsActivity},
 	} {
 		if claimed[0] != claimed[1] {

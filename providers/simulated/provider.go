@@ -23,7 +23,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
 		Executions: p, Quotas: p, Checker: p, Deaths: p, ListsEnding: true, NamesLast: p.world.o.StableName,
-		IndexLag: p.world.o.IndexLag}
+		IndexLag: p.world.o.IndexLag, TwoStores: p.world.o.TwoStores}
 }
 
 // Provider is the world as an entry of the config sees it.

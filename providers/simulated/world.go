@@ -43,6 +43,7 @@ type Options struct {
 	ActivateAfter time.Duration // from building to active, of a template
 	StopIdle      time.Duration // running sandboxes without activity stop; 0: never
 	IndexLag      time.Duration // listings show the world as it was this long ago
+	TwoStores     bool          // says that a get and a listing read two stores, which is true of every world here
 	PageSize      int           // of a listing that does not say; 0 means 200
 	StableName    bool          // a sandbox's name goes on: a later one of that name continues it
 	StaysOnRecord bool          // what is gone is still told by its id, as ended

@@ -23,6 +23,7 @@ type Abilities struct {
 	NameMayBeID bool                     // rows may hold a name for an id: a get by one tells no end, and no other sandbox
 	Undated     bool                     // answers do not tell the provider's clock; ours stands in
 	Lags        string                   // what a listing may lack or show too late; "" when nothing known
+	IndexLag    time.Duration            // what is made is listed within so long; 0: not told
 
 	// How a sandbox is ended.
 
@@ -48,9 +49,10 @@ type Abilities struct {
 
 	// What it has on record of an end.
 
-	Looks   string // which of its looks are independent of each other, and by whose word; "" when nothing is known
-	Deaths  string // which record that is, and what it lacks; "" when there is none
-	Forgets bool   // nothing is on record of what is not found any more
+	Looks     string // which of its looks are independent of each other, and by whose word; "" when nothing is known
+	TwoStores bool   // of these a get and a listing, as Looks says: what neither shows needs no second look
+	Deaths    string // which record that is, and what it lacks; "" when there is none
+	Forgets   bool   // nothing is on record of what is not found any more
 
 	// What it makes.
 

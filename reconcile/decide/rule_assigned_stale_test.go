@@ -168,7 +168,26 @@ func TestAssignedStaleConclusive(t *testing.T) {
 	const named = "provider daytona id=yes; "
 	const gone = named + "knew box daytona/s1 running task=t1 since=15s first=15s; look daytona/s1 gone; "
 	const first = "knew task t1 assigned since=20s; "
+	const noted = "provider daytona templates=light; knew task t1 assigned since=20s; " +
+		`task t1 assigned updated=20s template=light error="no such snapshot"; find t1 none; `
 	testRule(t, "assigned-stale", map[string]ruleCase{
+		"an error that was there at once, and its template is unusable": {noted + "template daytona/light inactive", "due",
+			`the platform noted: no such snapshot; snapshot "light" is inactive`},
+		"an error that was there at once, and its template is usable": {noted + "template daytona/light active", "kept",
+			"20s of 3m"},
+		"an error that was there at once, and nothing of its template": {noted + "template daytona/heavy inactive", "kept",
+			"20s of 3m"},
+		"an error that was there at once, and its template was unusable only before": {"pass quick; " +
+			"source listing:daytona trusted; " + noted + "template daytona/light inactive asof=20s", "kept", "20s of 3m"},
+		"an error that was there at once, and its template was unusable since": {"pass quick; " +
+			"source listing:daytona trusted; " + noted + "template daytona/light inactive asof=19s", "due", "no such snapshot"},
+		"its template is unusable, and no error": {"knew task t1 assigned since=20s; task t1 assigned updated=20s template=light; " +
+			"find t1 none; template daytona/light inactive", "kept", "20s of 3m"},
+		"its template is unusable, and an error of ours": {"knew task t1 assigned since=20s; find t1 none; " +
+			`task t1 assigned updated=20s template=light error="sandkeeper: x [sandkeeper 0123456789abcdef]"; ` +
+			"template daytona/light inactive", "kept", "20s of 3m"},
+		"an error that was there at once, its template is unusable, and it has a sandbox": {noted +
+			"template daytona/light inactive; box daytona/s1 running task=t1", "kept", "20s of 3m"},
 		"its sandbox is gone, 20s": {gone + first + "task t1 assigned updated=20s sandbox=s1", "due", ""},
 		"its sandbox is gone, and a later one of its name may go on": {"pass quick; source listing:daytona trusted; " +
 			"provider daytona id=yes nameslast=yes; knew box daytona/s1 running task=t1 since=15s first=15s; " +

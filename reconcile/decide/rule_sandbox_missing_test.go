@@ -217,3 +217,33 @@ func TestSandboxMissingSources(t *testing.T) {
 			"pass quick; " + ran, "look", "no complete listing"},
 	})
 }
+
+// TestInNeitherOfTwoStores: what a whole listing and a get of another store do not show needs no second look.
+func TestInNeitherOfTwoStores(t *testing.T) {
+	const task = "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
+	const stores = "provider daytona id=yes stores=yes lag=10s; " + task
+	const knew = "knew box daytona/s1 running task=t1 first=1h; "
+	const gone = "look daytona/s1 gone; find t1 none"
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"in neither of two stores": {stores + knew + gone, "due", "is gone"},
+		"one store tells both":     {"provider daytona id=yes; " + task + knew + gone, "seen", ""},
+		"its end alone is shown": {"provider daytona id=yes stores=yes; " + task + knew +
+			"box daytona/s1 stopped task=t1 key=s1; look daytona/s1 stopped task=t1 key=s1", "seen", ""},
+		"its listing failed":                   {"listing daytona failed=503; " + stores + knew + gone, "seen", ""},
+		"its listing was cut short":            {"listing daytona missing=eu; " + stores + knew + gone, "seen", ""},
+		"only a quick pass":                    {"pass quick; source listing:daytona trusted; " + stores + knew + gone, "seen", ""},
+		"younger than its index":               {stores + "knew box daytona/s1 running task=t1 first=9s; " + gone, "seen", ""},
+		"as old as its index":                  {stores + "knew box daytona/s1 running task=t1 first=10s; " + gone, "due", ""},
+		"no pass ever saw it":                  {stores + gone, "seen", ""},
+		"the config gives the platform longer": {"rule sandbox-missing after=31s; " + stores + knew + gone, "seen", ""},
+		"the config wants more looks":          {"rule sandbox-missing looks=3; " + stores + knew + gone, "seen", ""},
+		"its worker spoke within the limit": {"provider daytona id=yes stores=yes; " +
+			"task t1 running started=1h updated=1h ev.heartbeat=90s sandbox=s1; " + knew + gone, "kept", "last seen 1m30s ago"},
+		"a second one is there": {stores + knew + gone + "; knew box daytona/s2 running task=t1; box daytona/s2 running task=t1",
+			"healthy", ""},
+		"of two only one is gone, the other stopped": {stores + knew + gone +
+			"; knew box daytona/s2 running task=t1; box daytona/s2 stopped task=t1", "seen", ""},
+		"names last": {"provider daytona nameslast=yes; " + stores + "knew box daytona/s1 running task=t1 first=1h gone=1m; " +
+			gone, "seen", ""},
+	})
+}

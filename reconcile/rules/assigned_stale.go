@@ -177,6 +177,9 @@ func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 	if s.Seen().ErrorChanged && s.Seen().Status == s.Task.Status && s.Task.Error != "" && !reconcile.Marked(s.Task.Error) {
 		return "the platform noted: " + text.Clip(s.Task.Error, 200), true
 	}
+	if words := notedOfTemplate(v, s); words != "" {
+		return words, true
+	}
 	//guard:stale-by-label harm
 	if !s.HasBox(func(b *reconcile.SeenSandbox) bool { return v.Vouched(s, b) }) {
 		return "", false // whoever sets the label could tell of a start that failed
@@ -199,6 +202,33 @@ func conclusive(v *view.View, s *reconcile.Subject) (string, bool) {
 		}
 	}
 	return "", true
+}
+
+// notedOfTemplate are two witnesses of a start that failed, the platform and the provider: the row has an error, as it
+// may have had when a pass first saw the attempt, and the template that it names was unusable when it was looked at
+// since the task was handed out. What has a sandbox was made by a fall-back. "" when one of them is missing.
+func notedOfTemplate(v *view.View, s *reconcile.Subject) string {
+	t := s.Task
+	if t.Error == "" || reconcile.Marked(t.Error) || t.Template == "" || len(s.Boxes) > 0 {
+		return ""
+	}
+	words := ""
+	handedOut, _ := v.StateAge(s)
+	for _, provider := range v.P.Candidates(t) {
+		at := slices.IndexFunc(v.S.Templates, func(one reconcile.Template) bool {
+			return one.Provider == provider && (one.Name == t.Template || one.ID == t.Template)
+		})
+		//guard:stale-template-usable harm
+		if at < 0 || view.TemplateStateUsable(v.S.Templates[at].State) {
+			return ""
+		}
+		//guard:stale-template-since harm
+		if v.S.Kind != reconcile.Full && v.Since(v.S.Templates[at].AsOf) >= handedOut {
+			return "" // it may have been mended since, and be what this attempt comes up with
+		}
+		words = v.TemplateText(v.S.Templates[at])
+	}
+	return reconcile.Joined("the platform noted: "+text.Clip(t.Error, 200), words)
 }
 
 // busyElsewhere is a running sandbox of the task that the provider saw active a moment ago,

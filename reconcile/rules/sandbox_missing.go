@@ -76,9 +76,9 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	holds = append(holds, strangers(v, s)...)
 	told, record := v.DeathWords(s)
 	//guard:missing-record-goes-on P5
-	recorded := !s.HasBox(v.Renewed) && onRecord(v, s, grace)
+	settled := !s.HasBox(v.Renewed) && (onRecord(v, s, grace) || inNeither(v, s, grace))
 	return Result{
-		Found: true, Due: recorded, Holds: holds, NeedsLookup: v.Unrecorded(s),
+		Found: true, Due: settled, Holds: holds, NeedsLookup: v.Unrecorded(s),
 		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
 		Reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
 		Evidence: slices.Concat([]reconcile.Evidence{
@@ -127,6 +127,37 @@ func onRecord(v *view.View, s *reconcile.Subject, after time.Duration) bool {
 		//guard:missing-record-after P3
 		return longer && d.Ago() < after
 	})
+}
+
+// inNeither reports whether this pass looked for each sandbox of the task in two ways that are not wrong together: a
+// whole listing, believed, does not show it, and a get of another store says that it is gone. A second pass would
+// only ask the same again. What the listing's index is too young to know does not count, nor do those that the config
+// gives more time or more looks.
+func inNeither(v *view.View, s *reconcile.Subject, after time.Duration) bool {
+	rule, usual := PolicyOf(v, "sandbox-missing"), reconcile.RuleNamed("sandbox-missing").Default
+	//guard:stores-after P3
+	if after > usual.After || rule.Looks > usual.Looks || v.S.Kind != reconcile.Full {
+		return false
+	}
+	some := false
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if v.Past(s, b) {
+			continue
+		}
+		some = true
+		p := v.P.Providers[b.Provider]
+		//guard:stores-two P3
+		if !p.TwoStores {
+			return false
+		}
+		believed := v.Listed(b.Provider) && v.Trusted(reconcile.ListingOf(b.Provider))
+		//guard:stores-both P3
+		if !b.Gone || b.Here || !b.Known || !believed || v.Since(b.Seen().FirstSeen) < p.IndexLag {
+			return false
+		}
+	}
+	return some
 }
 
 // namesOne reports whether the row names a sandbox that there was: by an id, which only its provider

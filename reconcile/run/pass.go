@@ -269,7 +269,7 @@ func (k *Reconciler) able() {
 	for name, entry := range k.Policy.Providers {
 		can := reconcile.CapabilitiesOf(k.Providers[name])
 		entry.Suspends, entry.KeptAwake, entry.NamesLast = can.Suspender != nil, can.ProbeIsActivity, can.NamesLast
-		entry.Records, entry.IndexLag = can.Deaths != nil, can.IndexLag
+		entry.Records, entry.IndexLag, entry.TwoStores = can.Deaths != nil, can.IndexLag, can.TwoStores
 		entries[name] = entry
 	}
 	k.Policy.Providers = entries

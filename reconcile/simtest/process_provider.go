@@ -21,7 +21,7 @@ var _ reconcile.Provider = providerCalls{}
 func (c providerCalls) Capabilities() reconcile.Capabilities {
 	can := reconcile.CapabilitiesOf(c.p)
 	return reconcile.Capabilities{Named: c, Templates: c, Suspender: c, Logs: c, Usage: c, Executions: c, Quotas: c,
-		NamesLast: can.NamesLast, IndexLag: can.IndexLag}
+		NamesLast: can.NamesLast, IndexLag: can.IndexLag, TwoStores: can.TwoStores}
 }
 
 func (c providerCalls) of(name, id string, args any) query {

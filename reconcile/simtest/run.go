@@ -29,6 +29,11 @@ type Options struct {
 	// until all is repaired.
 	Tail time.Duration
 
+	// Operator comes when a breaker, an incident or a freeze has held something for so long, looks at what it holds, and
+	// releases it where Wrong says that all of that is truly wrong; 0: nobody comes.
+	Operator time.Duration
+	Wrong    func(subjects []string) bool
+
 	Begun func(t *platform.Platform) // is called when the town stands, before anything happens
 }
 
@@ -107,6 +112,9 @@ func (e *engine) open() error {
 		e.at(event.At, func() { e.do(event) })
 	}
 	e.at(max(last, e.script.Calm), e.ending().beginCalm)
+	if e.o.Operator > 0 && e.o.Janitor == nil {
+		e.after(time.Minute, func() { e.operators().attend(map[string]time.Duration{}) })
+	}
 	return nil
 }
 

@@ -135,6 +135,8 @@ func putProvider(l *entry) {
 	l.yes("awake", &p.KeptAwake)
 	l.yes("nameslast", &p.NamesLast)
 	l.yes("records", &p.Records)
+	l.yes("stores", &p.TwoStores)
+	l.dur("lag", &p.IndexLag)
 	l.yes("required", &p.LinkRequired)
 	l.yes("endsatrest", &p.EndsAtRest)
 	l.yes("off", &off)
@@ -333,6 +335,7 @@ func putTemplate(l *entry) {
 	l.str("error", &t.Error)
 	l.ago("used", providerNow, &t.LastUsed)
 	l.ago("expires", providerNow, &t.ExpiresAt)
+	l.ago("asof", l.w.S.Memory.Now, &t.AsOf)
 	l.w.S.Templates = append(l.w.S.Templates, t)
 }
 

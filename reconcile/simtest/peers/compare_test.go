@@ -22,6 +22,8 @@ import (
 var (
 	worlds = flag.Int("worlds", raced.Unless(8, 1), "how many generated worlds are compared")
 	paper  = flag.String("paper", "", "the document whose tables are made anew")
+	whys   = flag.Bool("whys", false, "say why things are late or missed")
+	only   = flag.Bool("only", false, "only sandkeeper plays")
 	tales  = flag.Bool("tales", false, "say what happened in each world")
 )
 
@@ -47,10 +49,18 @@ func named(t *testing.T) []World {
 	return out
 }
 
-// generated are the worlds of the first seeds.
+// freshFrom is the first of the seeds that nobody had played when the tables were made.
+const freshFrom = 40_000_001
+
+// generated are worlds of the first seeds, and as many of fresh ones.
 func generated(count int) []World {
+	return slices.Concat(seeded(1, count-count/2), seeded(freshFrom, count/2))
+}
+
+// seeded are so many worlds of the seeds from one on.
+func seeded(seed uint64, count int) []World {
 	var out []World
-	for seed := uint64(1); len(out) < count; seed++ {
+	for ; len(out) < count; seed++ {
 		s := history.Generate(seed)
 		if tasks := s.Setup[0].Args[0] != "none"; tasks { // without a table there is nothing to compare
 			out = append(out, World{Name: fmt.Sprintf("seed %d", seed), Script: &s})
@@ -63,6 +73,9 @@ func generated(count int) []World {
 func compare(t *testing.T, all []World, tail time.Duration) []Outcome {
 	t.Helper()
 	janitors := Janitors()
+	if *only {
+		janitors = janitors[:2]
+	}
 	out := make([]Outcome, len(all)*len(janitors))
 	t.Run("worlds", func(t *testing.T) {
 		var told sync.Mutex
@@ -72,7 +85,7 @@ func compare(t *testing.T, all []World, tail time.Duration) []Outcome {
 					t.Parallel()
 					o := Play(t, w, j, tail)
 					out[i*len(janitors)+k] = o
-					if *tales {
+					if *tales || *whys {
 						told.Lock()
 						defer told.Unlock()
 						fmt.Print(tale(o))
@@ -93,6 +106,9 @@ func tale(o Outcome) string {
 	}
 	for _, w := range o.Wrongs {
 		fmt.Fprintf(&b, "  %s %s: %s, deed %s, until %s, lasts %t\n", w.Since, w.Kind, w.Subject, w.Deed, w.Until, w.Lasts)
+		if wait := o.Waits[w]; wait != nil {
+			fmt.Fprintf(&b, "    %s; last: %s; spent: %v\n", w.Cause, wait.Last, wait.Spent)
+		}
 	}
 	return b.String()
 }
@@ -101,18 +117,23 @@ func tale(o Outcome) string {
 // healthy work in any of them. With -paper it writes the tables.
 func TestHeadToHead(t *testing.T) {
 	tail := 20 * time.Minute
-	if *paper != "" {
+	if *paper != "" || *whys {
 		tail = Tail
 	}
-	hand := compare(t, named(t)[:raced.Unless(6, 2)], tail)
+	hand := compare(t, named(t)[:raced.Unless(len(named(t)), 2)], tail)
 	drawn := compare(t, generated(*worlds), tail)
 	if t.Failed() {
 		return
 	}
 	for _, o := range slices.Concat(hand, drawn) {
-		if s := Sum(Sandkeeper, []Outcome{o}); s.FalseKills() > 0 {
-			t.Errorf("sandkeeper ended healthy work:\n%s", tale(o))
+		for _, janitor := range []string{Sandkeeper, Attended} {
+			if s := Sum(janitor, []Outcome{o}); s.FalseKills() > 0 {
+				t.Errorf("%s ended healthy work:\n%s", janitor, tale(o))
+			}
 		}
+	}
+	if *whys {
+		fmt.Println(Whys(Sandkeeper, drawn), "\n", Whys(Attended, drawn), "\n", Table(drawn), Causes(drawn))
 	}
 	if *paper != "" {
 		write(t, *paper, hand, drawn)
@@ -127,9 +148,11 @@ func write(t *testing.T, file string, hand, drawn []Outcome) {
 		t.Fatal(err)
 	}
 	made, err := Fill(string(old), map[string]string{
-		"run": fmt.Sprintf("%d generated worlds (seeds 1 to %d), each with every janitor, each going on for %s after its "+
-			"last fault.", *worlds, *worlds, Tail),
+		"run": fmt.Sprintf("%d generated worlds: %d of the first seeds, and %d of seeds that nobody had played, from %d on. "+
+			"Each with every janitor, each going on for %s after its last fault.", *worlds, *worlds-*worlds/2, *worlds/2, freshFrom,
+			Tail),
 		"all": Table(drawn), "losses": Losses(drawn), "causes": Causes(drawn), "worlds": ByWorld(hand),
+		"whys": Whys(Attended, drawn),
 	})
 	if err != nil {
 		t.Fatal(err)

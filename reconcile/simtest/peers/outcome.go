@@ -1,6 +1,8 @@
 package peers
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +19,13 @@ const Tail = 5 * time.Hour
 // Sandkeeper is the name of sandkeeper in a comparison: it has no [Policy], it runs as it is.
 const Sandkeeper = "sandkeeper"
 
+// Attended is sandkeeper with an operator, who comes when a breaker, an incident or a freeze has held something for
+// [operatorAfter], looks at what it holds, and releases it where all of that is truly wrong. Nothing of the others ever
+// waits for one, so that with him their runs are the same.
+const Attended = "sandkeeper, operator"
+
+const operatorAfter = 10 * time.Minute
+
 // An Outcome is what a world came to with one janitor in it.
 type Outcome struct {
 	Janitor, World string
@@ -24,11 +33,12 @@ type Outcome struct {
 	Wrongs         []*platform.Wrong
 	Kills          []platform.Kill
 	Violations     []history.Violation // of sandkeeper: its own properties are checked as well
+	Waits          Waits               // of sandkeeper: why what was wrong was not dealt with at once
 }
 
 // Janitors are the names of all that are compared.
 func Janitors() []string {
-	out := []string{Sandkeeper}
+	out := []string{Sandkeeper, Attended}
 	for _, p := range All() {
 		out = append(out, p.Name)
 	}
@@ -39,7 +49,7 @@ func Janitors() []string {
 // after its last fault.
 func Play(t *testing.T, w World, janitor string, tail time.Duration) Outcome {
 	t.Helper()
-	var account bookkeeper
+	account := bookkeeper{waits: Waits{}}
 	exact := map[string]bool{}
 	begun := func(town *platform.Platform) {
 		account.Account = town.Account()
@@ -48,6 +58,9 @@ func Play(t *testing.T, w World, janitor string, tail time.Duration) Outcome {
 		}
 	}
 	o := simtest.Options{Collect: true, Tail: tail, Watch: []platform.Watcher{&account}, Begun: begun}
+	if janitor == Attended {
+		o.Operator, o.Wrong = operatorAfter, account.wrong
+	}
 	for _, p := range All() {
 		if p.Name == janitor {
 			o.Janitor, o.Every = p.plays(exact), p.Cadence()
@@ -59,7 +72,7 @@ func Play(t *testing.T, w World, janitor string, tail time.Duration) Outcome {
 	}
 	out := Outcome{Janitor: janitor, World: w.Name, Lasted: r.Lasted, Wrongs: account.Wrongs, Kills: account.Kills}
 	if o.Janitor == nil {
-		out.Violations = r.Violations
+		out.Violations, out.Waits = r.Violations, account.waits
 	}
 	return out
 }
@@ -74,14 +87,33 @@ func (p Policy) plays(exact map[string]bool) func(simtest.Views) simtest.Janitor
 
 var _ simtest.Janitor = (*Janitor)(nil)
 
-// A bookkeeper closes the account when the history is over.
-type bookkeeper struct{ *platform.Account }
+// A bookkeeper notes at each pass what the open entries of the account wait for, and closes it when the history is
+// over.
+type bookkeeper struct {
+	*platform.Account
+	waits Waits
+}
+
+// wrong reports whether all of these subjects are open entries of the account.
+func (b *bookkeeper) wrong(subjects []string) bool {
+	open, _ := b.Open()
+	return !slices.ContainsFunc(subjects, func(s string) bool {
+		kind, id, _ := strings.Cut(s, ":")
+		return !slices.ContainsFunc(open, func(w *platform.Wrong) bool { return w.Subject == kind+" "+id })
+	})
+}
 
 // Step has nothing to add: the town itself counts the deeds.
 func (*bookkeeper) Step(platform.Step) []history.Violation { return nil }
 
-// Pass has nothing to add either.
-func (*bookkeeper) Pass(string, *run.Result, error) []history.Violation { return nil }
+// Pass notes what waits for what.
+func (b *bookkeeper) Pass(_ string, r *run.Result, _ error) []history.Violation {
+	open, now := b.Open()
+	for _, w := range open {
+		b.waits.note(w, now, r)
+	}
+	return nil
+}
 
 // End closes the account.
 func (b *bookkeeper) End() []history.Violation {

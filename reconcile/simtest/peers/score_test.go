@@ -78,7 +78,7 @@ func TestTables(t *testing.T) {
 	for name, c := range map[string]struct{ table, line string }{
 		"all":    {Table(outcomes), "| OmoiOS | 2 | 1 of 1 | 0 | 0 | 0 | never | never | 0 | 0 | never | never | 0 |"},
 		"losses": {Losses(outcomes), "| OmoiOS | 1 | 0 | 0 | 1 |"},
-		"worlds": {ByWorld(outcomes), "| quiet | 0 (0) / 0 / 0.0 | 2 (0) / 0 / 0.0 |"},
+		"worlds": {ByWorld(outcomes), "| quiet | 0 (0) / 0 / 0.0 | 0 (0) / 0 / 0.0 | 2 (0) / 0 / 0.0 |"},
 	} {
 		if !strings.Contains(c.table, c.line) {
 			t.Errorf("%s:\n%s\nhas no line %q", name, c.table, c.line)
@@ -91,7 +91,8 @@ func TestLevel(t *testing.T) {
 	s, err := simtest.Parse("test", `seed 1
 calm 1h
 kind full
-provider lab exclusive=yes
+provider lab exclusive=yes required=no
+probe lab every=2m worker=none
 rule orphan mode=observe
 limits per_pass=1 share=1 breaker=1 per_hour=1
 process once every 2m
@@ -116,6 +117,7 @@ provider lab exclusive=yes
 task t1 running age=1h
 process replica-1 quick 15s full 2m first 5s
 limits per_pass=20 share=10 breaker=30 per_hour=200
+probe lab worker=pgrep-worker
 @3m crash any Live 1 after for 20s
 @4m fault lab list empty for 2m
 @5m worker t1 die

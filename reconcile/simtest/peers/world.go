@@ -35,6 +35,15 @@ func (w World) Level() *history.Script {
 		words := strings.Fields(line)
 		out.Setup = append(out.Setup, history.Event{Verb: words[0], Args: words[1:]})
 	}
+	for i, e := range out.Setup {
+		if e.Verb == "provider" {
+			out.Setup[i].Args = slices.DeleteFunc(slices.Clone(e.Args), func(word string) bool {
+				return word == "required=no"
+			})
+			words := []string{e.Args[0], "worker=" + history.WorkerCommand}
+			out.Setup = append(out.Setup, history.Event{Verb: "probe", Args: words})
+		}
+	}
 	out.Events = nil
 	for _, e := range w.Script.Events {
 		if slices.Contains(ownEvents, e.Verb) {

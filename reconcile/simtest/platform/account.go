@@ -95,6 +95,19 @@ func (a *Account) Close() {
 	}
 }
 
+// Open are what is wrong now, and how long the history has gone on.
+func (a *Account) Open() (open []*Wrong, now time.Duration) {
+	t := a.platform
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, w := range a.Wrongs {
+		if w.Until < 0 {
+			open = append(open, w)
+		}
+	}
+	return open, a.now()
+}
+
 func (a *Account) now() time.Duration { return a.platform.now().Sub(a.platform.began) }
 
 // makeUp opens and closes what is wrong as the truth is now.
@@ -102,13 +115,16 @@ func (a *Account) makeUp() {
 	t := a.platform
 	a.charge()
 	for _, k := range t.order {
+		if isEvil(k.id) {
+			continue
+		}
 		w := a.tasks[k]
 		a.tasks[k] = a.made(w, Wrong{Kind: WrongTask, Cause: t.truth().deadTask(k), Subject: "task " + k.id})
 	}
 	held := a.held
 	a.held = nil
 	for _, b := range t.boxOrder {
-		if a.boxes[b] == nil {
+		if a.boxes[b] == nil && (b.task == nil || !isEvil(b.task.id)) {
 			a.makeUpBox(b)
 		}
 	}

@@ -38,7 +38,7 @@ func (t *Platform) addCloud(name string, a *args) {
 		StopAfter: a.dur("stop", 5*time.Second), ActivateAfter: a.dur("activate", time.Minute),
 		StopIdle: a.dur("idle", 0), IndexLag: c.lag, PageSize: a.num("page", 0),
 		Limits: simulated.Limits{CPU: float64(a.num("cpu", 0))}, StableName: c.lasting,
-		StaysOnRecord: a.yes("record"),
+		StaysOnRecord: a.yes("record"), TwoStores: a.yes("stores"),
 	})
 	c.entry = c.entryOf(a)
 	c.provider = c.world.Provider(c.entry)

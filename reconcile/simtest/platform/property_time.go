@@ -20,10 +20,19 @@ func (w *watch) early(d *effect) string {
 	if d.rule() == "assigned-stale" {
 		after = min(after, d.p.policy.Rules["assigned-stale"].Conclusive)
 	}
+	if d.rule() == "sandbox-missing" && d.k != nil && d.k.box != nil && w.twoStores(d.k.box.ref.Provider) {
+		after = 0 // what is in neither of two stores is gone, since when whatever
+	}
 	if !known || lasted >= after || w.harm().justNow(d) {
 		return ""
 	}
 	return fmt.Sprintf("%s: it has lasted for %s of %s", d.what(), lasted, after)
+}
+
+// twoStores reports whether a get and a listing read two stores there.
+func (w *watch) twoStores(provider string) bool {
+	c := w.platform.clouds[provider]
+	return c != nil && reconcile.CapabilitiesOf(c.provider).TwoStores
 }
 
 // lasted is for how long what the deed's rule finds has truly lasted.

@@ -24,7 +24,8 @@ var verbs map[string]verb
 const taskKeys = "age pick assign start boot work beat act row keep limit timeout deadline retry again max attempts " +
 	"template provider crash end record outside sandbox firm note name bind"
 
-const providerKeys = "exclusive link lasting owns start delete stop lag activate cpu idle page required rests record"
+const providerKeys = "exclusive link lasting owns start delete stop lag activate cpu idle page required rests record " +
+	"stores"
 
 func init() {
 	verbs = map[string]verb{
