@@ -65,6 +65,36 @@ func (e NudgeKind) Valid() bool {
 	}
 }
 
+// Defines values for StatusLevel.
+const (
+	StatusLevelBad  StatusLevel = "bad"
+	StatusLevelBusy StatusLevel = "busy"
+	StatusLevelCalm StatusLevel = "calm"
+	StatusLevelSet  StatusLevel = "set"
+	StatusLevelWarn StatusLevel = "warn"
+	StatusLevelWell StatusLevel = "well"
+)
+
+// Valid indicates whether the value is a known member of the StatusLevel enum.
+func (e StatusLevel) Valid() bool {
+	switch e {
+	case StatusLevelBad:
+		return true
+	case StatusLevelBusy:
+		return true
+	case StatusLevelCalm:
+		return true
+	case StatusLevelSet:
+		return true
+	case StatusLevelWarn:
+		return true
+	case StatusLevelWell:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetActionsParamsStep.
 const (
 	GetActionsParamsStepActivate   GetActionsParamsStep = "activate"
@@ -767,6 +797,10 @@ type Status struct {
 	// Actions Actions that are not closed.
 	Actions int `json:"actions"`
 
+	// Agreement What stands at the head of the page: whether all is in agreement, how bad it is, in a word and in a sentence, and
+	// what to do, absent where nothing is.
+	Agreement bool `json:"agreement"`
+
 	// ConfigError Why the last reload of the config was refused.
 	ConfigError *string `json:"config_error,omitempty"`
 
@@ -789,7 +823,9 @@ type Status struct {
 	LastFull     *time.Time `json:"last_full,omitempty"`
 
 	// LastPass Ends of the last complete passes of any kind, and of a full one; absent: never.
-	LastPass *time.Time `json:"last_pass,omitempty"`
+	LastPass *time.Time  `json:"last_pass,omitempty"`
+	Level    StatusLevel `json:"level"`
+	Next     *string     `json:"next,omitempty"`
 
 	// Paused All is paused.
 	Paused bool `json:"paused"`
@@ -798,12 +834,17 @@ type Status struct {
 	Pauses int `json:"pauses"`
 
 	// Ready Database and schema are as they must be, and passes come in time.
-	Ready bool `json:"ready"`
+	Ready    bool   `json:"ready"`
+	Sentence string `json:"sentence"`
 
 	// Untrusted Sources that are not trusted.
 	Untrusted []string `json:"untrusted"`
 	Version   string   `json:"version"`
+	Word      string   `json:"word"`
 }
+
+// StatusLevel defines model for Status.Level.
+type StatusLevel string
 
 // Subject A Subject is what a finding, an action or a request is about.
 type Subject struct {

@@ -18,7 +18,9 @@ func pendingStuck(v *view.View, s *reconcile.Subject) Result {
 	}
 	after := After(v, "pending-stuck", s)
 	age, by := v.StateAge(s)
-	age = min(age, v.Observed(reconcile.SourceTasks), sinceReentry(v, s))
+	age = min(age, v.Observed(reconcile.SourceTasks))
+	//guard:pending-again harm
+	age = min(age, sinceReentry(v, s))
 	//guard:pending-due harm
 	if !t.DueAt.IsZero() {
 		age = min(age, max(t.AsOf.Sub(t.DueAt), 0))

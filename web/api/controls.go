@@ -101,6 +101,13 @@ type Status struct {
 	Fresh bool `json:"fresh,omitempty"`
 	// Database and schema are as they must be, and passes come in time.
 	Ready bool `json:"ready"`
+	// What stands at the head of the page: whether all is in agreement, how bad it is, in a word and in a sentence, and
+	// what to do, absent where nothing is.
+	Agreement bool   `json:"agreement"`
+	Level     string `json:"level" jsonschema:"enum=bad,enum=warn,enum=set,enum=busy,enum=well,enum=calm"`
+	Word      string `json:"word"`
+	Sentence  string `json:"sentence" jsonschema_extras:"x-untrusted=true"`
+	Next      string `json:"next,omitempty" jsonschema_extras:"x-untrusted=true"`
 	// All is paused.
 	Paused bool `json:"paused"`
 	// Ends of the last complete passes of any kind, and of a full one; absent: never.

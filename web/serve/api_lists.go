@@ -8,6 +8,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/asked"
+	"github.com/sandkeeper/sandkeeper/web"
 	"github.com/sandkeeper/sandkeeper/web/api"
 	"github.com/sandkeeper/sandkeeper/web/fresh"
 )
@@ -21,6 +22,9 @@ func (s *documents) status(ctx context.Context, _ *http.Request) (api.Status, er
 	policy := s.Policy()
 	out := api.StatusOf(&now.Overview)
 	of := s.process()
+	head := web.StatusOf(&now, policy)
+	out.Agreement, out.Level, out.Word = head.Agrees, head.Level, head.Word
+	out.Sentence, out.Next = head.Sentence, head.Next
 	out.Version, out.Daemon, out.ConfigError = of.Version, of.Doing, of.ConfigError
 	out.Ready = now.Unready == nil && !now.Overview.Fresh && fresh.PassesCome(&now.Overview, policy.Quick, policy.Full)
 	return out, nil
