@@ -16,13 +16,14 @@ import (
 // Reasons, holds, subjects, sources, details and causes are texts for people. What code wants to know
 // of them is a type, or is answered beside what made the text: in one of these files, and nowhere else.
 var readsFacts = map[string]string{
-	"reconcile/sources.go":         "says and reads the names of sources",
-	"reconcile/source_reasons.go":  "makes the reasons of sources, and knows them again",
-	"reconcile/details.go":         "makes the details of actions, and knows them again",
-	"reconcile/cause.go":           "asks which template a cause blames, and says it in the past",
-	"reconcile/mark.go":            "makes the marks on rows, and knows them again",
-	"cmd/sandkeeper-demo/waits.go": "the demo goes on once the incident's cause tells its audience the snapshot",
-	"cmd/sandkeeper-demo/words.go": "prints reasons that differ in numbers only as one",
+	"reconcile/sources.go":             "says and reads the names of sources",
+	"reconcile/source_reasons.go":      "makes the reasons of sources, and knows them again",
+	"reconcile/details.go":             "makes the details of actions, and knows them again",
+	"reconcile/cause.go":               "asks which template a cause blames, and says it in the past",
+	"reconcile/mark.go":                "makes the marks on rows, and knows them again",
+	"cmd/sandkeeper-demo/waits.go":     "the demo goes on once the incident's cause tells its audience the snapshot",
+	"cmd/sandkeeper-demo/words.go":     "prints reasons that differ in numbers only as one",
+	"reconcile/simtest/peers/waits.go": "counts reasons that differ in numbers only as one, by the account's subject",
 }
 
 // factNames are what variables and fields with such a text are called.

@@ -132,6 +132,9 @@ func heldWords(h reconcile.Held) string {
 
 var varies = regexp.MustCompile(`[-a-z]*[0-9][-:a-zA-Z0-9.]*`)
 
+// few is how many have to be late for one reason to be told.
+const few = 5
+
 // Whys are, for each reason, how much a janitor missed for it, and how much was dealt with later than a minute after it
 // went wrong and waited for that most of the time. The hours are those that all of it lasted.
 func Whys(janitor string, outcomes []Outcome) string {
@@ -170,6 +173,9 @@ func Whys(janitor string, outcomes []Outcome) string {
 	b.WriteString("|---|---|--:|--:|--:|\n")
 	for _, key := range reconcile.SortedKeys(found) {
 		t := found[key]
+		if t.missed == 0 && t.late < few {
+			continue
+		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %.1f |\n", key, t.missed, t.late, t.lost.Hours())
 	}
 	return b.String()

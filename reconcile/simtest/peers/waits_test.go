@@ -57,11 +57,11 @@ func TestWhys(t *testing.T) {
 	wait := func(last string) *Wait {
 		return &Wait{Last: last, Spent: map[string]time.Duration{"most": 2 * time.Minute, "b": time.Minute}}
 	}
-	o := Outcome{Janitor: Attended, Wrongs: []*platform.Wrong{missed, late, soon},
+	o := Outcome{Janitor: Attended, Wrongs: []*platform.Wrong{missed, late, late, late, late, late, soon},
 		Waits: Waits{missed: wait("held"), late: wait("b"), soon: wait("b")}}
 	got := Whys(Attended, []Outcome{o})
 	for _, line := range []string{"| dead task: it died | held | 1 | 0 | 1.0 |",
-		"| dead task: it died | most | 0 | 1 | 0.1 |"} {
+		"| dead task: it died | most | 0 | 5 | 0.2 |"} {
 		if !strings.Contains(got, line) {
 			t.Errorf("Whys:\n%s\nhas no line %q", got, line)
 		}
