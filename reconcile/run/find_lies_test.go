@@ -11,8 +11,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// TestASearchThatLies: what a search shows as a task's, and a look at it does not, is not the task's: nothing is planned
-// for it, and the search proves nothing.
+// TestASearchThatLies: what a search shows as a task's, and a look at it does not, is not the task's: nothing is
+// planned for it, and the search proves nothing.
 func TestASearchThatLies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t)
