@@ -38,7 +38,7 @@ func (w *World) Page(q Query, f Fault) (page []Sandbox, next string) {
 	asOf := w.o.Steady().Add(-w.o.IndexLag - f.Lag)
 	for _, b := range w.order[from:] {
 		s, ok := b.at(asOf)
-		if !ok || !shown(s, q) || f.Effect == Omit && f.omits(s) {
+		if !ok || !shown(s, q) || f.Effect != Forge && !labelled(s, q) || f.Effect == Omit && f.omits(s) {
 			continue
 		}
 		if len(page) == q.Limit {
@@ -49,7 +49,9 @@ func (w *World) Page(q Query, f Fault) (page []Sandbox, next string) {
 		case LoseLabels:
 			s.Labels = nil
 		case Forge:
-			s = f.Forges(s)
+			if s = f.Forges(s); !labelled(s, q) { // a search finds by what its index says
+				continue
+			}
 		}
 		page = append(page, s)
 	}
@@ -93,10 +95,10 @@ func (b *box) at(asOf time.Time) (Sandbox, bool) {
 	return Sandbox{}, false
 }
 
-func shown(s Sandbox, q Query) bool {
-	if s.Gone || s.Hidden() && !q.Hidden {
-		return false
-	}
+func shown(s Sandbox, q Query) bool { return !s.Gone && (q.Hidden || !s.Hidden()) }
+
+// labelled reports whether the sandbox has the labels that are asked for.
+func labelled(s Sandbox, q Query) bool {
 	for key, value := range q.Labels {
 		if got, ok := s.Labels[key]; !ok || got != value {
 			return false

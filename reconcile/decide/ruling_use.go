@@ -111,15 +111,16 @@ func stands(v *view.View, t *reconcile.Task, a *reconcile.Action, sb *reconcile.
 	return "the task is live again: " + t.Status
 }
 
-// worksElsewhere reports whether the row names another sandbox, which the last passes saw run: who is heard works in that
-// one, and not in what has failed.
+// worksElsewhere reports whether the row names another sandbox, which the last passes saw run: who is heard works in
+// that one, and not in what has failed.
 func worksElsewhere(v *view.View, t *reconcile.Task, failed *reconcile.Sandbox) bool {
 	if failed.SandboxKey == "" || t.Sandbox == "" || failed.CalledBy(t.Sandbox) {
 		return false
 	}
 	for ref, seen := range v.S.Memory.Sandboxes.Each() {
-		runs := seen.GoneAt.IsZero() && seen.State == reconcile.SandboxRunning && (ref.ID == t.Sandbox || seen.Name == t.Sandbox)
-		if runs && ref.Provider == failed.Provider && ref != failed.Ref {
+		runs := seen.GoneAt.IsZero() && seen.State == reconcile.SandboxRunning
+		named := ref.ID == t.Sandbox || seen.Name == t.Sandbox
+		if runs && named && ref.Provider == failed.Provider && ref != failed.Ref {
 			return true
 		}
 	}

@@ -125,7 +125,8 @@ func (r *looker) lookAround(ctx context.Context, s *reconcile.Snapshot, row *rec
 		search()
 	}
 	wg.Wait()
-	s.Finds[row.ID] = found
+	r.k.observer().lookFound(ctx, s, []reconcile.FindLookup{found})
+	s.Finds[row.ID] = r.k.observer().believed(s, row, found)
 }
 
 // boxesSeen are the task's sandboxes as the looks saw them. One that could not be looked at
@@ -149,7 +150,8 @@ func (o *recheck) boxesSeen(refs []reconcile.Ref, task string) []reconcile.SeenS
 		}
 	}
 	for _, sb := range o.View.S.Finds[task].Sandboxes {
-		if b := o.View.Box(&sb); !slices.Contains(refs, sb.Ref) && o.View.Mine(&b, task, users) {
+		gone := o.View.S.Lookups[sb.Ref].Gone
+		if b := o.View.Box(&sb); !gone && !slices.Contains(refs, sb.Ref) && o.View.Mine(&b, task, users) {
 			out = append(out, b)
 		}
 	}

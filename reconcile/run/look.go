@@ -239,14 +239,57 @@ func (k observer) lookupOne(ctx context.Context, ref reconcile.Ref) reconcile.Lo
 func (k observer) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reconcile.Task) {
 	out := inParallel(tasks, k.parallel(view.Lookers),
 		func(t *reconcile.Task) reconcile.FindLookup { return k.findOne(ctx, t) })
+	k.lookFound(ctx, s, out)
 	rows := view.NewProver(s, &k.Policy)
 	for i, t := range tasks {
-		s.Finds[t.ID] = out[i]
-		for j := range out[i].Sandboxes {
-			rows.Settle(&out[i].Sandboxes[j])
-			s.AddOwned(out[i].Sandboxes[j])
+		s.Finds[t.ID] = k.believed(s, t, out[i])
+		for j := range s.Finds[t.ID].Sandboxes {
+			sb := &s.Finds[t.ID].Sandboxes[j]
+			if look := s.Lookups[sb.Ref]; !look.Gone && look.Error == "" {
+				rows.Settle(sb)
+				s.AddOwned(*sb)
+			}
 		}
 	}
+}
+
+// lookFound gets by id what searches found: an index may show a sandbox with the labels of another.
+func (k observer) lookFound(ctx context.Context, s *reconcile.Snapshot, found []reconcile.FindLookup) {
+	var refs []reconcile.Ref
+	for i := range found {
+		for j := range found[i].Sandboxes {
+			ref := found[i].Sandboxes[j].Ref
+			if _, looked := s.Lookups[ref]; !looked && !slices.Contains(refs, ref) {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	reconcile.SortRefs(refs)
+	k.lookup(ctx, s, refs)
+}
+
+// believed is what a search said, as far as the looks at what it found bear it out: each sandbox as it was looked at.
+// A search that showed one as the task's that is not proves nothing, neither that there is another nor that there is
+// none.
+func (k observer) believed(s *reconcile.Snapshot, t *reconcile.Task, find reconcile.FindLookup) reconcile.FindLookup {
+	found := find.Sandboxes
+	find.Sandboxes = nil
+	for i := range found {
+		look := s.Lookups[found[i].Ref]
+		switch sb := &look.Sandbox; {
+		case look.Gone: // an index may be behind
+			find.Sandboxes = append(find.Sandboxes, found[i])
+		case look.Error != "":
+			find.Sandboxes = append(find.Sandboxes, found[i])
+			find.Error = text.Clip("look at what it found, "+found[i].ID+": "+look.Error, 200)
+		//guard:find-lies P1
+		case sb.Task != t.ID && !(k.Policy.Providers[sb.Provider].ByKey(t) && sb.CalledBy(t.Sandbox)):
+			find.Error = text.Clip(sb.Provider+": it showed "+sb.ID+", which is not the task's when it is looked at", 200)
+		default:
+			find.Sandboxes = append(find.Sandboxes, *sb)
+		}
+	}
+	return find
 }
 
 func (k observer) findOne(ctx context.Context, t *reconcile.Task) reconcile.FindLookup {

@@ -201,7 +201,7 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 		}
 	}
 	for _, sb := range o.View.S.Finds[task].Sandboxes {
-		if _, looked := o.View.S.Lookups[sb.Ref]; !looked {
+		if !slices.Contains(refs, sb.Ref) && !o.View.S.Lookups[sb.Ref].Gone {
 			out = append(out, o.referred(&sb, task))
 		}
 	}

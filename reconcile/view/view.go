@@ -215,7 +215,7 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 		return max(t.AsOf.Sub(at), 0), column
 	}
 	//guard:state-updated P5
-	if !t.UpdatedAt.IsZero() && v.ClockTrusted(t, "updated_at") && !v.unseen(s, t.AsOf.Sub(t.UpdatedAt)) {
+	if !t.UpdatedAt.IsZero() && v.ClockTrusted(t, "updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
 	if was := s.Seen(); s.Known && was.Status == t.Status {
@@ -230,23 +230,12 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 // the task in another state since. Between that look and the first one that saw the present
 // state lies at most a gap between two passes.
 func (v *signs) stale(s *reconcile.Subject, age time.Duration) bool {
-	if v.unseen(s, age) {
-		return true
-	}
 	was := s.Seen()
 	if !s.Known || !was.FirstSeen.Before(was.Since) {
 		return false
 	}
 	gap := max(v.P.Full, reconcile.UsualGap(&v.S.Memory))
 	return age > v.Now.Sub(was.Since)+2*gap
-}
-
-// unseen reports whether a live row would be older than the last look that read all of them and did not see it: the
-// clock of its database has jumped since.
-func (v *signs) unseen(s *reconcile.Subject, age time.Duration) bool {
-	at, watched := v.S.Memory.Unseen(s.Task.ID)
-	//guard:state-unseen P5
-	return watched && s.Task.State.Live() && age > v.Now.Sub(at)+reconcile.ProviderSkew
 }
 
 // SubjectEntry is the column that records the entry into the present state, zero when the row

@@ -25,6 +25,7 @@ func Generate(seed uint64) Script {
 	for _, name := range picked {
 		themes[name](d)
 	}
+	d.searches()
 	d.out.About = []string{fmt.Sprintf("seed %d: %s, %s", seed, d.kind, strings.Join(picked, " and "))}
 	slices.SortStableFunc(d.out.Events, func(a, b Event) int { return int(a.At - b.At) })
 	d.out.Calm = d.lasts

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 )
@@ -96,5 +97,15 @@ func (d *draw) liars() {
 	}
 	if m.IntN(4) == 0 { // drawn last: what a seed drew before stays as it was
 		m.at(m.soon(), "fault %s list lie-swapped %s", m.cloud(), m.one("count 1", "count 2", "for 6m"))
+	}
+}
+
+// searches are providers whose search by link lies, by dice of its own: what a seed drew before stays as it was.
+func (d *draw) searches() {
+	m := dice{rand.New(rand.NewPCG(d.out.Seed, 0xf1d5))}
+	for range max(m.IntN(8)-5, 0) {
+		at := m.between(30*time.Second, d.lasts*2/3)
+		d.at(at, "fault %s find %s", m.one(d.clouds...), m.one("lie-swapped for 6m", "lie-swapped count 2",
+			"omit for 6m", "omit count 3", "empty for 4m"))
 	}
 }
