@@ -79,5 +79,5 @@ func each(kind string, what ...string) []string {
 // RequiredWide is what must happen besides in histories of [GenerateWide].
 func RequiredWide() []string {
 	return slices.Concat(each("town: sandbox ", "renew", "disown", "adopt"), each("town: ", "name used again"),
-		each("call: ", "Named"))
+		each("call: ", "Named"), each("event: ", verbPush))
 }
