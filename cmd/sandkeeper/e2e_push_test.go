@@ -137,7 +137,7 @@ func TestPushes(t *testing.T) {
 }
 
 // TestStreams: an engine's event that a container died has it looked at, and its task is failed, of passes that come once
-// a day. The stream that is lost is shown, stops no pass, and is opened again.
+// a day.
 func TestStreams(t *testing.T) {
 	a := newDockerArena(t, false)
 	text := strings.NewReplacer("kind: docker\n", "kind: docker\n    stream: on\n", "log: {level: warn}", seldom).Replace(a.configText())
