@@ -23,6 +23,7 @@ type Local struct {
 	waited   *prometheus.CounterVec
 	phases   *prometheus.HistogramVec
 	pushes   *prometheus.CounterVec
+	streams  *prometheus.GaugeVec
 	left     *leftovers
 
 	mu    sync.Mutex
@@ -47,6 +48,9 @@ func NewLocal() *Local {
 		pushes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "sandkeeper_pushes_total",
 			Help: "What providers sent by themselves, by what became of it: looked, or why not. Of this process."},
 			[]string{"provider", "outcome"}),
+		streams: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "sandkeeper_provider_stream_open",
+			Help: "Whether the provider's stream of events is open, where the config asks for it. Of this process."},
+			[]string{"provider"}),
 		phases: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "sandkeeper_pass_phase_seconds",
 			Help:    "How long the parts of passes took. Of this process.",
 			Buckets: []float64{.01, .05, .1, .5, 1, 5, 10, 30, 60, 120}, NativeHistogramBucketFactor: native,
@@ -88,6 +92,15 @@ func (l *Local) Push(provider, outcome string) {
 	l.pushes.WithLabelValues(label(provider), label(outcome)).Inc()
 }
 
+// Streaming says whether a provider's stream is open.
+func (l *Local) Streaming(provider string, open bool) {
+	value := 0.0
+	if open {
+		value = 1
+	}
+	l.streams.WithLabelValues(label(provider)).Set(value)
+}
+
 // Phase notes how long a part of a pass took.
 func (l *Local) Phase(kind, phase string, took time.Duration) {
 	l.phases.WithLabelValues(kind, phase).Observe(took.Seconds())
@@ -108,5 +121,5 @@ func (l *Local) Collect(out chan<- prometheus.Metric) {
 }
 
 func (l *Local) all() []prometheus.Collector {
-	return []prometheus.Collector{l.requests, l.seconds, l.waited, l.phases, l.pushes, l.left}
+	return []prometheus.Collector{l.requests, l.seconds, l.waited, l.phases, l.pushes, l.streams, l.left}
 }

@@ -54,6 +54,7 @@ type Capabilities struct {
 	Checker    Checker
 	Deaths     Deaths
 	Planter    Planter
+	Streams    Streams // where its entry asks for it
 
 	NoTerminate, NoProbe bool // these calls are refused
 	ListsEnding          bool // a listing shows also what is being ended, until it is gone
@@ -76,6 +77,14 @@ func CapabilitiesOf(p Provider) Capabilities {
 		return c.Capabilities()
 	}
 	return Capabilities{}
+}
+
+// Streams is a provider that tells of ends as they happen. What it tells is a reason to look, and no fact: it may come
+// late, twice or never.
+type Streams interface {
+	// Stream tells of each sandbox that may have ended until the stream does, and of when it is open. It ends with nil
+	// after a time, to be opened again.
+	Stream(ctx context.Context, opened func(), ended func(id string)) error
 }
 
 // Named is a provider that can be asked for a sandbox by what rows hold where that is not its

@@ -135,3 +135,30 @@ func TestPushes(t *testing.T) {
 		t.Errorf("the log tells %d times of 8 refused pushes, want seldom", len(told))
 	}
 }
+
+// TestStreams: an engine's event that a container died has it looked at, and its task is failed, of passes that come once
+// a day.
+func TestStreams(t *testing.T) {
+	a := newDockerArena(t, false)
+	text := strings.NewReplacer("kind: docker\n", "kind: docker\n    stream: on\n", "log: {level: warn}", seldom).Replace(a.configText())
+	a.rewrite(text)
+	ws := a.working(2)
+	dead := ws[0]
+	a.beat(ws[1:])
+	d := a.daemon("run", "--migrate")
+	defer d.stop()
+	a.reaches("the first pass", func() bool { return a.passes("full") > 0 && a.count("SELECT count(*) FROM sandkeeper.sandboxes") == 2 })
+	open := func() bool {
+		_, metrics := d.read("/metrics")
+		return strings.Contains(metrics, `sandkeeper_provider_stream_open{installation="test",provider="engine"} 1`)
+	}
+	a.reaches("the stream is open", open)
+	a.sql("UPDATE program.sandbox_events SET created_at = created_at - interval '5 minutes' WHERE sandbox_id = $1", dead.key)
+	a.cloud.Change(dead.sandbox, func(s *simulated.Sandbox) {
+		s.State, s.EndedAt, s.EndedFor, s.UpdatedAt = reconcile.SandboxStopped, time.Now(), "oom", time.Now()
+	})
+	a.reaches("the task of the dead one is failed", func() bool { status, _ := a.state(dead.task); return status == "failed" })
+	if status, why := a.state(ws[1].task); status != "running" {
+		t.Errorf("the other one is %s: %s", status, why)
+	}
+}

@@ -53,6 +53,7 @@ var Keys = entry.Keys{
 	entry.Address("url", DefaultURL, DefaultURL+" or tcp://host:2376", "unix", "tcp", "http", "https"),
 	entry.Token(""),
 	{Name: "certificates", Doc: "A folder with ca.pem, cert.pem and key.pem, which makes tcp encrypted."},
+	entry.StreamKey(),
 }
 
 // Abilities are what the adapter can do.
@@ -84,8 +85,12 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p,
+	can := reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p, Deaths: p,
 		Planter: p}
+	if p.entry.Extra["stream"] == "on" {
+		can.Streams = p
+	}
+	return can
 }
 
 // The largest answers that are read. A listing comes in one piece.

@@ -44,6 +44,12 @@ func PushSecret() Key {
 		Doc: "What the provider signs the webhooks with that it sends to /push/NAME; none are taken when not given."}
 }
 
+// StreamKey is the key of whether the provider's own stream of events is listened to.
+func StreamKey() Key {
+	return Key{Name: "stream", Words: []string{"on", "off"}, Default: "off", Aside: true,
+		Doc: "Whether the provider's own stream of events is listened to, to look at once at what ends."}
+}
+
 // Says is the key with a sentence on what it is.
 func (k Key) Says(doc string) Key {
 	k.Doc = doc

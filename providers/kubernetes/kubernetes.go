@@ -58,6 +58,7 @@ var Keys = entry.Keys{
 	{Name: "context", Doc: "The context of the kubeconfig."},
 	{Name: "kubeconfig", Doc: "The kubeconfig file."},
 	{Name: "ca_file", Doc: "The file of the cluster's certificate authority, with url."},
+	entry.StreamKey(),
 }
 
 // Abilities are what the adapter can do with Pods.
@@ -100,7 +101,11 @@ var _ reconcile.Provider = (*Provider)(nil)
 
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
-	return reconcile.Capabilities{Named: p, Templates: p, Logs: p, Usage: p, Checker: p, Deaths: p, Planter: p}
+	can := reconcile.Capabilities{Named: p, Templates: p, Logs: p, Usage: p, Checker: p, Deaths: p, Planter: p}
+	if p.entry.Extra["stream"] == "on" {
+		can.Streams = p
+	}
+	return can
 }
 
 // New makes the adapter of an entry. It reads the credential's files and makes no call.

@@ -23,6 +23,7 @@ const (
 	verbClock    = "clock"
 	verbConfig   = "config"
 	verbOperator = "operator"
+	verbPush     = "push"
 	verbNothing  = "nothing"
 )
 
@@ -62,13 +63,14 @@ func inEvents() map[string]func([]string) error {
 		verbClock:    func(a []string) error { _, err := parseClock(a); return err },
 		verbOperator: func(a []string) error { _, err := parseOperatorRequest(a); return err },
 		verbConfig:   checkConfig,
+		verbPush:     nothing,
 		verbNothing:  nothing,
 	}
 }
 
 func nothing(args []string) error {
 	if len(args) > 0 {
-		return errors.New("nothing takes no words")
+		return errors.New("it takes no words")
 	}
 	return nil
 }

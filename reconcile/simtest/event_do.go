@@ -40,6 +40,9 @@ func (e *engine) carry(event history.Event) error {
 		w, err := parseOperatorRequest(event.Args)
 		e.operators().wish(w)
 		return err
+	case verbPush:
+		e.daemons().pushed()
+		return nil
 	case verbNothing:
 		return nil
 	}

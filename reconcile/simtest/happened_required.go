@@ -45,7 +45,7 @@ func requiredFaults() []string {
 		each("lease before: ", "Record"),
 		each("clock: ", "lab jump ahead", "lab jump back", "lab drift", "ledger jump ahead", "ledger jump back",
 			"ledger drift", "tasks jump ahead", "tasks jump back", "tasks drift"),
-		each("event: ", "config at", "config limits", "config rule", "config version"),
+		each("event: ", "config at", "config limits", "config rule", "config version", verbPush),
 	)
 }
 

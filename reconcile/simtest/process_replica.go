@@ -3,6 +3,7 @@ package simtest
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -74,6 +75,29 @@ func (e daemons) tick(r *replica, kind reconcile.PassKind, every time.Duration) 
 		return
 	}
 	e.ticks(r, kind, every)
+	e.makesPass(r, kind, every/2)
+}
+
+// pushed has each replica that is free make a quick pass now, which looks at all sandboxes that there are, and at one
+// that there is not: whatever a provider pushes, and however it lies, is a reason for some of these looks.
+func (e daemons) pushed() {
+	var refs []reconcile.Ref
+	for _, name := range slices.Sorted(maps.Keys(e.place.Providers())) {
+		refs = append(refs, reconcile.Ref{Provider: name, ID: "sb-of-nobody"})
+		for _, sb := range e.place.World(name).Sandboxes() {
+			refs = append(refs, reconcile.Ref{Provider: name, ID: sb.ID})
+		}
+	}
+	for _, r := range slices.Clone(e.replica) {
+		if !r.over(e.engine) && r.frozen <= e.since() {
+			e.cover.add("event", verbPush)
+			e.makesPass(r, reconcile.Quick, 0, refs...)
+		}
+	}
+}
+
+// makesPass makes a pass, unless one is being made.
+func (e daemons) makesPass(r *replica, kind reconcile.PassKind, apart time.Duration, pushed ...reconcile.Ref) {
 	if r.busy || r.stop.Err() != nil {
 		return
 	}
@@ -83,7 +107,7 @@ func (e daemons) tick(r *replica, kind reconcile.PassKind, every time.Duration) 
 	r.busy = true
 	k := r.keeper
 	e.run(r.process, 0, func() func() {
-		result, err := passPatiently(r.work, r.stop, k, kind, every/2)
+		result, err := passPatiently(r.work, r.stop, k, kind, apart, pushed)
 		return func() {
 			r.busy = false
 			e.passed(r.process, result, err)
@@ -94,9 +118,10 @@ func (e daemons) tick(r *replica, kind reconcile.PassKind, every time.Duration) 
 
 // passPatiently asks for a pass until it has the lease, or patience ends.
 func passPatiently(work, stop context.Context, k *run.Reconciler, kind reconcile.PassKind, apart time.Duration,
+	pushed []reconcile.Ref,
 ) (*run.Result, error) {
 	for tries := 1; ; tries++ {
-		r, err := k.Pass(stop, kind, apart)
+		r, err := k.Pass(stop, kind, apart, pushed...)
 		var held *reconcile.HeldError
 		if !errors.As(err, &held) || tries == 20 {
 			return r, err

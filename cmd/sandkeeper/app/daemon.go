@@ -84,6 +84,10 @@ func (d *Daemon) Run(ctx context.Context, front *Front) error {
 		return nil
 	})
 	g.Go(func() error {
+		d.streams(ctx)
+		return nil
+	})
+	g.Go(func() error {
 		d.proves(ctx)
 		return nil
 	})

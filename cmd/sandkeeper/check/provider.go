@@ -61,7 +61,7 @@ func capabilities(can reconcile.Capabilities) string {
 		{"terminate", !can.NoTerminate}, {"probe", !can.NoProbe},
 		{"templates", can.Templates != nil}, {"quarantine", can.Suspender != nil}, {"logs", can.Logs != nil},
 		{"usage", can.Usage != nil}, {"executions", can.Executions != nil}, {"quotas", can.Quotas != nil},
-		{"records of ends", can.Deaths != nil},
+		{"records of ends", can.Deaths != nil}, {"stream", can.Streams != nil},
 	} {
 		if part.has {
 			parts = append(parts, part.name)

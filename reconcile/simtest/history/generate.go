@@ -27,6 +27,7 @@ func Generate(seed uint64) Script {
 	}
 	d.searches()
 	d.out.About = []string{fmt.Sprintf("seed %d: %s, %s", seed, d.kind, strings.Join(picked, " and "))}
+	d.pushes()
 	slices.SortStableFunc(d.out.Events, func(a, b Event) int { return int(a.At - b.At) })
 	d.out.Calm = d.lasts
 	return d.out
