@@ -106,6 +106,11 @@ func TestSilentWhileMostProbesFail(t *testing.T) {
 		"its own alone fails": {silent + others, "due", ""},
 		"most of them do": {silent + others + "row f{1..3} completed updated=1s; box daytona/f{1..3} running task=f{1..3}; " +
 			"probe daytona/f{1..3} failed=10s", "held", "only silence: its probe failed"},
+		"most of them did, before it": {silent + others + "row f{1..3} completed updated=1s; box daytona/f{1..3} running task=f{1..3}; " +
+			"probe daytona/f{1..3} failed=3m", "held", "only silence: its probe failed"},
+		"two of five others do": {silent + "task w{1..3} running started=1h ev.heartbeat=5s; box daytona/w{1..3} running task=w{1..3}; " +
+			"probe daytona/w{1..3} answered=10s; row f{1..2} completed updated=1s; box daytona/f{1..2} running task=f{1..2}; " +
+			"probe daytona/f{1..2} failed=10s", "held", "only silence: its probe failed"},
 	})
 }
 

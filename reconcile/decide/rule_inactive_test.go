@@ -51,7 +51,9 @@ func TestInactive(t *testing.T) {
 		"its sandbox answers, and tells of no worker": {
 			busy + box + "probe daytona/s1 answered=1s; task t1 running started=1h ev.activity=20m", "probe", "nothing said that its worker would speak"},
 		"heartbeats go on, and a probe since the last one failed": {
-			busy + box + "probe daytona/s1 failed=4s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "due", ""},
+			busy + box + "probe daytona/s1 failed=4s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "held", "only silence: its probe failed"},
+		"heartbeats go on, and three probes failed": {
+			busy + box + "probe daytona/s1 failed=2m,1m,4s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "due", ""},
 		"heartbeats went on after the probe that failed": {
 			busy + box + "probe daytona/s1 failed=6s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "probe", "probed first"},
 		"heartbeats go on, and its sandbox answers": {

@@ -123,9 +123,10 @@ func failsElsewhere(v *view.View, b *reconcile.SeenSandbox, first time.Time) rec
 	return nil
 }
 
-// provesBroken reports whether the failed probes of a sandbox say something of it: its provider's
-// probes are trusted, and another sandbox has answered since.
-func provesBroken(v *view.View, b *reconcile.SeenSandbox) bool {
+// provesBroken reports whether the failed probes of a sandbox say something of it and its silent worker: its provider's
+// probes are trusted, and most others that were probed since answer. Where the worker's heartbeats go on, one probe
+// that failed speaks of the way to it, and as many in a row are asked for as idle-broken asks for.
+func provesBroken(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	//guard:silent-recovered-probes harm
 	run := countable(v, b)
 	if len(run) == 0 {
@@ -135,10 +136,18 @@ func provesBroken(v *view.View, b *reconcile.SeenSandbox) bool {
 	if byTurns(v, b) {
 		return false
 	}
-	_, others := others(v, b.Ref, run[0].At)
+	//guard:silent-speaks harm
+	if s.Task.AsOf.Sub(v.Sign(s.Task)) <= v.Limit && len(run) < v.P.Rules["idle-broken"].Failures {
+		return false
+	}
+	failed, answered := others(v, b.Ref, run[0].At)
+	//guard:silent-in-part harm
+	if failed*3 > failed+answered {
+		return false
+	}
 	//guard:silent-probes harm
 	//guard:silent-witness harm
-	return len(v.FrozenOf(reconcile.ProbesOf(b.Provider), reconcile.BoxSubject(b.Ref))) == 0 && others > 0
+	return len(v.FrozenOf(reconcile.ProbesOf(b.Provider), reconcile.BoxSubject(b.Ref))) == 0 && answered > 0
 }
 
 // flapping is for how long a failure that was followed by an answer speaks against the provider's probes.

@@ -129,7 +129,7 @@ func probedBroken(v *view.View, s *reconcile.Subject) (bool, string) {
 			continue
 		}
 		if last.Outcome.Failed() {
-			return provesBroken(v, b), "its probe failed: " + last.Detail
+			return provesBroken(v, s, b), "its probe failed: " + last.Detail
 		}
 		return false, "its probe was answered"
 	}

@@ -41,10 +41,12 @@ func (t truth) accepted(k *task, rule string) string {
 	case rule == "sandbox-missing" && k.box == nil && t.fleet().hadName(r.Sandbox):
 		// "whose sandbox the ledger has seen, and whose sandbox is gone": what had its name went.
 		return "the sandbox that had the name in its row is gone"
-	case (rule == "heartbeat-lost" || rule == "inactive") && t.probeFailed(k):
+	case rule == "heartbeat-lost" && t.probeFailed(k):
 		// "silence convicts … never without a failed probe": silent, and its probe fails, is dead by
 		// the design's letter.
 		return "it was not heard, and its probe failed"
+	case rule == "inactive" && t.probeFailed(k) && (t.unheard(r) || t.flaky(k.box)):
+		return "it did nothing, was not heard or its probes failed again and again, and its probe failed"
 	}
 	return ""
 }
@@ -107,6 +109,12 @@ func (t truth) flaky(b *box) bool {
 		}
 	}
 	return false
+}
+
+// unheard reports whether no heartbeat of the row's worker can be seen that is within the limit.
+func (t truth) unheard(r *row) bool {
+	now := t.table.read(r)
+	return now.AsOf.Sub(reconcile.Latest(now.Events.Heartbeat, now.HeartbeatAt)) > t.after("heartbeat-lost")
 }
 
 // probeFailed reports whether the newest probe of the task's sandbox failed.
