@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -255,15 +256,16 @@ func (k observer) find(ctx context.Context, s *reconcile.Snapshot, tasks []*reco
 
 // lookFound gets by id what searches found: an index may show a sandbox with the labels of another.
 func (k observer) lookFound(ctx context.Context, s *reconcile.Snapshot, found []reconcile.FindLookup) {
-	var refs []reconcile.Ref
-	for i := range found {
-		for j := range found[i].Sandboxes {
-			ref := found[i].Sandboxes[j].Ref
-			if _, looked := s.Lookups[ref]; !looked && !slices.Contains(refs, ref) {
-				refs = append(refs, ref)
+	unseen := map[reconcile.Ref]bool{}
+	for _, find := range found {
+		for j := range find.Sandboxes {
+			ref := find.Sandboxes[j].Ref
+			if _, looked := s.Lookups[ref]; !looked {
+				unseen[ref] = true
 			}
 		}
 	}
+	refs := slices.Collect(maps.Keys(unseen))
 	reconcile.SortRefs(refs)
 	k.lookup(ctx, s, refs)
 }
