@@ -36,6 +36,9 @@ func (p checks) rights() []right {
 		if k.word != pods.word {
 			out = append(out, right{"get", k, ""})
 		}
+		if p.streams() {
+			out = append(out, right{"watch", k, ""})
+		}
 	}
 	if p.kinds[0].word == claims.word {
 		out = append(out, right{"get", templates, ""}, right{"get", pools, ""})

@@ -102,11 +102,14 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	can := reconcile.Capabilities{Named: p, Templates: p, Logs: p, Usage: p, Checker: p, Deaths: p, Planter: p}
-	if p.entry.Extra["stream"] == "on" {
+	if p.streams() {
 		can.Streams = p
 	}
 	return can
 }
+
+// streams reports whether its objects are watched besides the listings.
+func (p *Provider) streams() bool { return p.entry.Extra["stream"] == "on" }
 
 // New makes the adapter of an entry. It reads the credential's files and makes no call.
 func New(e entry.Entry, o entry.Options) (*Provider, error) {
