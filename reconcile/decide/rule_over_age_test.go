@@ -16,6 +16,12 @@ func TestOverAge(t *testing.T) {
 			on + "box daytona/s1 running created=-1h; knew box daytona/s1 running first=10m", "due", "dated 1h ahead"},
 		"dated ahead, first seen later": {
 			on + "box daytona/s1 running created=-1h; knew box daytona/s1 running first=9m59s", "healthy", ""},
+		"dated ahead by a clock that was set back, first seen that long ago": {on +
+			"source clock:provider/daytona untrusted since=1m; listing daytona off=-1h; box daytona/s1 running created=-10m; " +
+			"knew box daytona/s1 running first=10m", "due", "dated 10m ahead"},
+		"dated ahead by a clock that was set back, first seen later": {on +
+			"source clock:provider/daytona untrusted since=1m; listing daytona off=-1h; box daytona/s1 running created=-10m; " +
+			"knew box daytona/s1 running first=9m59s", "healthy", ""},
 		"nobody says a maximum": {"box daytona/s1 running created=999h", "healthy", ""},
 		"no word of its creation, first seen that long ago": {
 			on + "box daytona/s1 running created=never; knew box daytona/s1 running first=10m", "due", ""},

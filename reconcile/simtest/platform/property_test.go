@@ -267,6 +267,11 @@ func TestPropertiesFail(t *testing.T) {
 			c.ends(c.box("t9"))
 		}},
 		"a deed without a claim": {"lost", "", func(c *court) { c.ends(c.box("t9")) }},
+		"a worker at work, in a sandbox that is a minute too young to end": {
+			"harm", "rule over-age mode=enforce after=50m\ntask t8 running age=48m\n", func(c *court) {
+				c.platform.Shift("lab", -2*time.Hour)
+				c.ended("over-age", "t8", c.box("t8"))
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := try(t, quietPlatform+c.setup, c.do)
@@ -303,6 +308,10 @@ func TestPropertiesHold(t *testing.T) {
 			c.claims(a)
 			c.looks("t1", c.box("t1"))
 			c.ends(c.box("t1"))
+		}},
+		"over its age, by a clock that was set back since": {"rule over-age mode=enforce after=50m\n", func(c *court) {
+			c.platform.Shift("lab", -2*time.Hour)
+			c.ended("over-age", "t1", c.box("t1"))
 		}},
 		"who continues a moment after the last look": {"task t7 completed age=1h end=linger\n", func(c *court) {
 			b := c.box("t7")

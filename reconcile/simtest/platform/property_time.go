@@ -46,7 +46,7 @@ func (w *watch) lasted(d *effect) (time.Duration, bool) {
 	at := d.b.ref.Provider
 	switch d.rule() {
 	case "orphan", "duplicate", "over-age":
-		return max(d.b.age(), w.elapsed(at, d.b.born)), true
+		return w.age(d.b), true
 	case "provisioning-stuck":
 		return w.elapsed(at, d.b.since), d.b.state == reconcile.SandboxCreating
 	case "errored":
@@ -63,6 +63,9 @@ func (w *watch) lasted(d *effect) (time.Duration, bool) {
 	}
 	return 0, false
 }
+
+// age is how old the sandbox truly is, or older if its provider says so: a clock that was set back makes none younger.
+func (w *watch) age(b *box) time.Duration { return max(b.age(), w.elapsed(b.ref.Provider, b.born)) }
 
 func (d *effect) ofTask() string {
 	if d.k == nil {

@@ -126,7 +126,6 @@ func (t truth) acceptedEnd(b *box, a *reconcile.Action) string {
 	if b.task != nil {
 		r = t.table.truly(b.task.id)
 	}
-	age := b.age()
 	switch {
 	case a.Rule == reconcile.RuleOperator || a.Rule == reconcile.RuleEmergency:
 		unknown := t.kind.tasks.None || b.task != nil && !t.watch.linked(b.task, b) // nobody can tell whose it is
@@ -146,7 +145,7 @@ func (t truth) acceptedEnd(b *box, a *reconcile.Action) string {
 		return "nobody has ever seen whose it is"
 	case a.Rule == "orphan" && t.watch.harm().letGo(reconcile.SourceTasks, a.Subject):
 		return "a person who was shown the sandbox said that the rows are right"
-	case a.Rule == "over-age" && t.after("over-age") > 0 && age >= t.after("over-age"):
+	case a.Rule == "over-age" && t.after("over-age") > 0 && t.watch.age(b) >= t.after("over-age"):
 		return "older than the maximum age"
 	case a.Rule == "duplicate" && b.task != nil && isEvil(b.task.id) && a.Task != b.task.id:
 		return "its own tenant labelled it as another task's" // which it is one too many of, once its own row is over
