@@ -174,6 +174,9 @@ func TestSandboxMissing(t *testing.T) {
 			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0", "look", "searched by link"},
 		"its row holds a name, and no sandbox has it": {
 			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; find t1 none", "due", ""},
+		"its row holds a name, and a quick pass only searched": {
+			"pass quick; source listing:daytona trusted; " + named +
+				"task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; find t1 none", "held", "only searched for"},
 		"its row holds a name, and another one was gone before": {
 			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; knew box daytona/s1 running task=t1; " +
 				"look daytona/s1 gone", "look", "searched by link"},

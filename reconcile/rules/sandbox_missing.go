@@ -74,6 +74,11 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 		holds = append(holds, allSilent(v, t)...)
 	}
 	holds = append(holds, strangers(v, s)...)
+	//guard:missing-searched P3
+	if !had && onlySearched(v, t) {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
+			Reason: "sandbox was only searched for: the next listing tells whether it is there"})
+	}
 	told, record := v.DeathWords(s)
 	//guard:missing-record-goes-on P5
 	settled := !s.HasBox(v.Renewed) && (onRecord(v, s, grace) || inNeither(v, s, grace))
@@ -86,6 +91,14 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
 		}, record, because),
 	}
+}
+
+// onlySearched reports whether nothing but a search by link says that what the row names is not there: this pass lists
+// nothing, and it is no id that could be got. A search may leave out what is there, as a listing may; that both do is rare.
+func onlySearched(v *view.View, t *reconcile.Task) bool {
+	return v.S.Kind != reconcile.Full && !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
+		return v.S.Lookups[reconcile.Ref{Provider: provider, ID: t.Sandbox}].Gone
+	})
 }
 
 // latest is how late a pipeline of events may be and still be waited for.
