@@ -124,26 +124,28 @@ func (v *places) NamedElsewhere(s *reconcile.Subject) (out []*reconcile.Sandbox)
 	if s.Task == nil || s.Task.Sandbox == "" {
 		return nil
 	}
-	key := s.Task.Sandbox
-	named := func(sb *reconcile.Sandbox) bool {
-		return sb.CalledBy(key) || sb.ID == key && v.P.Providers[sb.Provider].SandboxIsID
-	}
-	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && named(b.Sandbox) }) {
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && v.Names(s.Task, b.Sandbox) }) {
 		return nil
 	}
 	candidates := v.P.Candidates(s.Task)
 	for i := range v.S.Sandboxes {
-		if sb := &v.S.Sandboxes[i]; named(sb) && slices.Contains(candidates, sb.Provider) {
+		if sb := &v.S.Sandboxes[i]; v.Names(s.Task, sb) && slices.Contains(candidates, sb.Provider) {
 			out = append(out, sb)
 		}
 	}
 	for _, provider := range candidates {
-		ref := reconcile.Ref{Provider: provider, ID: key}
-		if look, ok := v.S.Lookups[ref]; ok && !look.Gone && look.Error == "" && !v.S.Lists(ref) && named(&look.Sandbox) {
+		ref := reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
+		look, ok := v.S.Lookups[ref]
+		if ok && !look.Gone && look.Error == "" && !v.S.Lists(ref) && v.Names(s.Task, &look.Sandbox) {
 			out = append(out, &look.Sandbox)
 		}
 	}
 	return out
+}
+
+// Names reports whether the task's row names the sandbox: by what the link compares, or by its id.
+func (v *places) Names(t *reconcile.Task, sb *reconcile.Sandbox) bool {
+	return sb.CalledBy(t.Sandbox) || t.Sandbox != "" && sb.ID == t.Sandbox && v.P.Providers[sb.Provider].SandboxIsID
 }
 
 // user is the live task whose row names the sandbox.
