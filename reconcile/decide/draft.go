@@ -145,12 +145,20 @@ func holds(v *view.View, d *Decision, f *reconcile.Finding) reconcile.HeldBy {
 	holds := restraints(v, f, d.Subject)
 	c := v.S.Memory.Controls
 	c.Modes = nil // already in the policy
-	for i := range d.Subject.Boxes {
-		b := &d.Subject.Boxes[i]
-		//guard:plan-holds P8
-		holds = holds.With(reconcile.ControlHolds(&c, reconcile.ControlTarget{
+	on := func(b *reconcile.Sandbox) reconcile.HeldBy {
+		return reconcile.ControlHolds(&c, reconcile.ControlTarget{
 			Rule: f.Rule, Subject: f.Subject, Provider: b.Provider, Sandbox: b.ID, Task: f.Task,
-			Names: []string{b.Name, b.AltKey}, Labels: b.Labels})...)
+			Names: []string{b.Name, b.AltKey}, Labels: b.Labels})
+	}
+	for i := range d.Subject.Boxes {
+		//guard:plan-holds P8
+		holds = holds.With(on(d.Subject.Boxes[i].Sandbox)...)
+	}
+	if len(c.Holds) > 0 {
+		for _, b := range v.NamedElsewhere(d.Subject) {
+			//guard:plan-holds-named P8
+			holds = holds.With(on(b)...)
+		}
 	}
 	if len(d.Subject.Boxes) == 0 {
 		//guard:plan-holds-task P8

@@ -356,6 +356,9 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 	//guard:remember-proven P1
 	case b.Unproven != "":
 		return seen, false // what the ledger knows of a task is proof from then on
+	//guard:remember-disbelieved P1
+	case !b.Known && onlyListed(v, s, b):
+		return seen, false
 	}
 	if !b.Known {
 		seen = reconcile.SandboxSeen{Ref: b.Ref, CreatedAt: b.CreatedAt, FirstSeen: v.Now, StateSince: v.Now}
@@ -383,6 +386,17 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 		seen.Task = ""
 	}
 	return seen, !b.Known || seen != before
+}
+
+// onlyListed reports whether nothing but a label in a listing that is not trusted gives the sandbox to a task, where a
+// task is what makes it ours: neither the row names it, nor does a direct look show that label.
+func onlyListed(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	if !v.P.Providers[b.Provider].ByRow(b.Sandbox) || v.Trusted(reconcile.ListingOf(b.Provider)) {
+		return false
+	}
+	look, looked := v.S.Lookups[b.Ref]
+	seen := looked && !look.Gone && look.Error == "" && look.Sandbox.Task == b.Task
+	return !seen && (s.Task == nil || !v.Names(s.Task, b.Sandbox))
 }
 
 // rememberSize keeps what the price follows. An answer that does not say it takes nothing back: a provider may list

@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,44 @@ func TestSeenSandboxes(t *testing.T) {
 			}
 			if strings.Join(got, "; ") != c.want {
 				t.Errorf("remembers %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// Where only rows prove what is ours, what the ledger knows of a task is proof: a label in a listing that is not trusted
+// becomes none.
+func TestNoProofByADisbelievedListing(t *testing.T) {
+	const (
+		torn   = "listing daytona missing=region-2; source listing:daytona untrusted; "
+		task   = "task t1 running started=1h ev.heartbeat=9s; "
+		listed = "box daytona/s1 running task=t1; "
+	)
+	for name, c := range map[string]struct {
+		world string
+		rows  bool // only rows prove what is ours
+		want  bool
+	}{
+		"a label in a listing that is not trusted": {torn + task + listed, true, false},
+		"where labels prove what is ours":          {torn + task + listed, false, true},
+		"in one that is trusted":                   {task + listed, true, true},
+		"the row names it": {
+			torn + "provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; " + listed, true, true},
+		"a direct look shows the same":  {torn + task + "look daytona/s1 running task=t1", true, true},
+		"a direct look shows another's": {torn + task + listed + "look daytona/s1 running task=t2", true, false},
+		"it is known already":           {torn + task + listed + "knew box daytona/s1 creating task=t1", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := worldtest.NewWorld(t, worldtest.Anchor, c.world)
+			entry := w.P.Providers["daytona"]
+			entry.Referenced = c.rows
+			w.P.Providers["daytona"] = entry
+			j := JudgeWorld(w)
+			got := slices.ContainsFunc(SeenSandboxes(j.View, j.Decisions), func(s reconcile.SandboxSeen) bool {
+				return s.ID == "s1" && s.Task == "t1"
+			})
+			if got != c.want {
+				t.Errorf("remembers it as the task's: %t, want %t", got, c.want)
 			}
 		})
 	}

@@ -69,8 +69,12 @@ func orphans(n int) string {
 }
 
 const (
-	staleTask  = "task t1 assigned updated=1h; find t1 none; "
-	lateTask   = "task t1 running started=1h timeout=10m; box daytona/s1 running task=t1; "
+	staleTask = "task t1 assigned updated=1h; find t1 none; "
+	lateTask  = "task t1 running started=1h timeout=10m; box daytona/s1 running task=t1; "
+	takenTask = "provider daytona id=yes; task t1 running started=1h timeout=10m sandbox=s1; find t1 none; " +
+		"task t2 running started=1h ev.heartbeat=9s; box daytona/s1 running task=t2 label.keep=yes; "
+	lookedTask = "pass quick; task t1 running started=1h timeout=10m sandbox=s1; provider daytona id=yes; " +
+		"look daytona/s1 running task=t2 label.keep=yes; "
 	oneOrphan  = "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running; "
 	deadWorker = "task w{1..3} running started=1h ev.heartbeat=9s; box daytona/w{1..3} running task=w{1..3}; " +
 		"task t1 running started=1h ev.heartbeat=9m; box daytona/s1 running task=t1; " +
@@ -298,6 +302,13 @@ func TestPausesAndHolds(t *testing.T) {
 		"a task with a held sandbox": {
 			lateTask + "hold sandbox:s1", []string{"held fail t1: hold: sandbox:s1", "held terminate daytona/s1: hold: " +
 				"sandbox:s1"}},
+		"its row names what another's label is on, which is held": {
+			takenTask + "hold label:keep is=yes", heldRow("hold: label:keep=yes")},
+		"the same by a sandbox's id":          {takenTask + "hold sandbox:s1", heldRow("hold: sandbox:s1")},
+		"the same, got by its id":             {lookedTask + "hold label:keep is=yes", heldRow("hold: label:keep=yes")},
+		"the same, and another label is held": {takenTask + "hold label:keep is=no", do("fail t1")},
+		"a row that names none, and it is held": {
+			strings.ReplaceAll(takenTask, "sandbox=s1", "") + "hold label:keep is=yes", do("fail t1")},
 		"two holds at once":           {oneOrphan + "hold sandbox:s1; pause all", held("pause: all; hold: sandbox:s1")},
 		"an empty hold holds nothing": {oneOrphan + "hold task:; hold provider:; hold label:", free},
 	})

@@ -211,6 +211,10 @@ func (r *gatherer) targetsIn(a *reconcile.Action, f *gathered) []reconcile.Contr
 		for i := range f.Recheck.Subject.Boxes {
 			targets = append(targets, named(f.Recheck.Subject.Boxes[i].Sandbox, a.Task))
 		}
+		for _, sb := range f.Recheck.View.NamedElsewhere(f.Recheck.Subject) {
+			//guard:hold-named-elsewhere P8
+			targets = append(targets, named(sb, a.Task))
+		}
 	}
 	if a.Asked() {
 		for i := range f.Users {

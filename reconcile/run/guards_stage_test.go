@@ -387,6 +387,29 @@ func TestWhatAPassDoesNotProbe(t *testing.T) {
 	}
 }
 
+// A task's own tenant puts the label of another one's task on its sandbox, and an operator holds what has a label that
+// it has as well: the row names the sandbox, and is not failed.
+func TestHeldByWhatItsRowNames(t *testing.T) {
+	for held, want := range map[string]reconcile.TaskState{
+		"label:keep=yes": reconcile.TaskRunning, "label:keep=no": reconcile.TaskFailed} {
+		t.Run(held, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, l := opened(t), &life{}
+				s.late("z")
+				l.before = before("Claim", func() {
+					s.cloud.Change("sb-z", func(b *simulated.Sandbox) { b.Labels["task"], b.Labels["keep"] = "h1", "yes" })
+					_, err := s.ledger.Hold(s.Context(), reconcile.Hold{Target: held, Author: "ana", Reason: "drill"})
+					s.control(err)
+				})
+				_, _ = s.keeper("one", l).Once(s.Context(), reconcile.Full, time.Second)
+				if got := s.table.row("z").State; got != want {
+					t.Errorf("the task is %s, want it %s", got, want)
+				}
+			})
+		})
+	}
+}
+
 // What is to be brought back is looked at in the last moment as well.
 func TestTheLastMomentOfARestore(t *testing.T) {
 	pause := func(s *stage) {

@@ -118,6 +118,36 @@ func (v *places) Naming(b *reconcile.Sandbox) iter.Seq[*reconcile.Task] {
 	}
 }
 
+// NamedElsewhere are the sandboxes that the task's row names and that are none of the subject's: their label says
+// that they are another task's, which whoever works inside may have written.
+func (v *places) NamedElsewhere(s *reconcile.Subject) (out []*reconcile.Sandbox) {
+	if s.Task == nil || s.Task.Sandbox == "" {
+		return nil
+	}
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && v.Names(s.Task, b.Sandbox) }) {
+		return nil
+	}
+	candidates := v.P.Candidates(s.Task)
+	for i := range v.S.Sandboxes {
+		if sb := &v.S.Sandboxes[i]; v.Names(s.Task, sb) && slices.Contains(candidates, sb.Provider) {
+			out = append(out, sb)
+		}
+	}
+	for _, provider := range candidates {
+		ref := reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
+		look, ok := v.S.Lookups[ref]
+		if ok && !look.Gone && look.Error == "" && !v.S.Lists(ref) && v.Names(s.Task, &look.Sandbox) {
+			out = append(out, &look.Sandbox)
+		}
+	}
+	return out
+}
+
+// Names reports whether the task's row names the sandbox: by what the link compares, or by its id.
+func (v *places) Names(t *reconcile.Task, sb *reconcile.Sandbox) bool {
+	return sb.CalledBy(t.Sandbox) || t.Sandbox != "" && sb.ID == t.Sandbox && v.P.Providers[sb.Provider].SandboxIsID
+}
+
 // user is the live task whose row names the sandbox.
 func (v linker) user(b *reconcile.SeenSandbox, rows map[reconcile.Ref]*reconcile.Task) string {
 	if len(rows) == 0 {
