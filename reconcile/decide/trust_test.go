@@ -287,6 +287,14 @@ func TestEventsTrust(t *testing.T) {
 		"the database's clock was set ahead since the last pass, a minute ago": {
 			"source tasks trusted clock=11m; " + boxes + "task t1 running started=1h ev.heartbeat=10m", "events",
 			"the task database's clock was set ahead by 10m"},
+		"the same, where no events are mapped": {
+			"tasks eventless; source tasks trusted clock=11m; " + boxes + "task t1 running started=1h", "events",
+			"the task database's clock was set ahead by 10m"},
+		"it was set ahead before, where no events are mapped": {
+			"tasks eventless; source events untrusted since=30s; " + boxes + "task t1 running started=1h", "events",
+			"trusted again in 1m30s"},
+		"the same a limit later": {
+			"tasks eventless; source events untrusted since=2m recovered=90s; " + boxes + "task t1 running started=1h", "", ""},
 		"it is as far as it should be": {
 			"source tasks trusted clock=1m; " + boxes + "task t1 running started=1h ev.heartbeat=10m", "", ""},
 		"three are assigned and silent": {boxes + "task t{1..3} assigned updated=1h ev.heartbeat=1h", "", ""},
