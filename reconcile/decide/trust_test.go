@@ -77,7 +77,7 @@ func TestListingTrust(t *testing.T) {
 			"source listing:daytona untrusted since=5m; knew box daytona/s1 running; look daytona/s1 running owned=no; " +
 				"knew box daytona/n1 running first=4m; box daytona/n1 running", "", ""},
 		"more than half is gone, and others have their ids": {
-			"knew box daytona/s{1..4} running created=9h; " + less + "look daytona/s{1..3} running created=1h", "", ""},
+			"knew box daytona/s{1..4} running created=9h first=8h; " + less + "look daytona/s{1..3} running created=1h", "", ""},
 		"more than half is gone, not looked": {
 			four + less, "listing:daytona", "lost 3 of 4 sandboxes, and they were not looked at"},
 		"more than half is gone, all were looked at": {
