@@ -26,9 +26,19 @@ func (m *Memory) RecordName(to Successors, name Ref, task string) {
 	to[name] = task
 }
 
-// Another reports whether the id is another sandbox's by now: one that its provider made later.
-// Providers promise that ids are never used twice; what was known of the former is not true of it.
-func (s SandboxSeen) Another(now *Sandbox) bool {
+// Another reports whether the id is another sandbox's by now, at a time of the ledger: one that its provider made
+// later, and that is younger than the ledger's first sight of the former. A listing may have lied of when that was
+// made, once. Providers promise that ids are never used twice; what was known of the former is not true of it.
+func (s SandboxSeen) Another(now *Sandbox, at time.Time) bool {
+	//guard:another-younger harm
+	if at.Sub(s.FirstSeen)-now.AsOf.Sub(now.CreatedAt) <= Skew {
+		return false
+	}
+	return s.MadeLater(now)
+}
+
+// MadeLater reports whether the sandbox is dated later than the ledger knows it: it may be another one.
+func (s SandboxSeen) MadeLater(now *Sandbox) bool {
 	return !s.CreatedAt.IsZero() && now.CreatedAt.Sub(s.CreatedAt) > Skew
 }
 

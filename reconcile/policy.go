@@ -82,7 +82,7 @@ func (p *Policy) Unplaced(t *Task) bool {
 }
 
 // Has reports whether the source is still one: not of a provider that left the config, nor
-// of events or probes that were switched off. A freeze must not outlive its source.
+// of probes that were switched off. A freeze must not outlive its source.
 func (p *Policy) Has(source string) bool {
 	kind, name := SourceParts(source)
 	switch kind {
@@ -97,8 +97,6 @@ func (p *Policy) Has(source string) bool {
 			_, ok := p.Providers[of]
 			return ok
 		}
-	case SourceEvents:
-		return p.Tasks.Events || p.Tasks.Heartbeats
 	case SourceActivity:
 		return !p.Tasks.None && p.Judges("inactive")
 	}

@@ -80,6 +80,14 @@ func TestAssignedStale(t *testing.T) {
 		"its row names a sandbox that is another task's by its label": {
 			"provider daytona named=yes; task t1 assigned updated=1h sandbox=k1; box daytona/s1 running task=t9 key=k1; " +
 				"row t9 completed updated=1s", "look", "sandbox s1 at daytona is running, and names task t9"},
+		"the clock of its row was set ahead by an hour since, and no events are mapped": {
+			"tasks eventless; source tasks trusted clock=61m; task t1 assigned updated=1h; find t1 none", "held", "events-untrusted"},
+		"it was set ahead a second less than the limit ago": {
+			"tasks eventless; source tasks trusted clock=1m; source events trusted recovered=179s; " +
+				"task t1 assigned updated=1h; find t1 none", "kept", "assigned for 2m59s of 3m"},
+		"it was set ahead the limit ago": {
+			"tasks eventless; source tasks trusted clock=1m; source events trusted recovered=3m; " +
+				"task t1 assigned updated=1h; find t1 none", "due", ""},
 		"not looked": {"task t1 assigned updated=1h", "look", "not searched by link at daytona yet"},
 		"look failed": {
 			"task t1 assigned updated=1h; find t1 error", "look", "could not be searched by link: daytona: 503"},

@@ -8,6 +8,8 @@ func TestSandboxMissing(t *testing.T) {
 	const ran = byID + "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
 	const gone = "look daytona/s1 gone; find t1 none"
 	const seen = "finding sandbox-missing task:t1 first=30s last=15s sighted=15s sightings=1; "
+	const dated = seen + "task t1 running started=1h updated=1h ev.heartbeat=2m; " +
+		"knew box daytona/s1 running task=t1 created=3h first=1h; "
 	const named = seen + "provider daytona label=no named=yes id=no; "
 	const searched = seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
 		"find t1 none; "
@@ -17,6 +19,12 @@ func TestSandboxMissing(t *testing.T) {
 		"its id was given to another one since": {
 			seen + "task t1 running started=1h updated=1h ev.heartbeat=2m; knew box daytona/s1 running task=t1 created=2h; " +
 				"look daytona/s1 running owned=no created=1m task=t9; find t1 none", "due", "s1 at daytona is gone"},
+		"what has its id was made five seconds after a listing had shown that": {
+			dated + "look daytona/s1 running owned=no created=59m55s; find t1 none", "held", "only the ledger remembers"},
+		"what has its id was made six seconds after a listing had shown that": {
+			dated + "look daytona/s1 running owned=no created=59m54s; find t1 none", "due", "s1 at daytona is gone"},
+		"what has its id was made before a listing showed that, which lied of when": {
+			dated + "look daytona/s1 running owned=no created=61m; find t1 none", "held", "only the ledger remembers"},
 		"a sandbox is there that lost its labels, or was shown once with another's": {
 			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
 				"box daytona/s1 running owned=no; knew box daytona/s1 running task=t1; find t1 none", "held",

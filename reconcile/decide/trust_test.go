@@ -77,7 +77,7 @@ func TestListingTrust(t *testing.T) {
 			"source listing:daytona untrusted since=5m; knew box daytona/s1 running; look daytona/s1 running owned=no; " +
 				"knew box daytona/n1 running first=4m; box daytona/n1 running", "", ""},
 		"more than half is gone, and others have their ids": {
-			"knew box daytona/s{1..4} running created=9h; " + less + "look daytona/s{1..3} running created=1h", "", ""},
+			"knew box daytona/s{1..4} running created=9h first=8h; " + less + "look daytona/s{1..3} running created=1h", "", ""},
 		"more than half is gone, not looked": {
 			four + less, "listing:daytona", "lost 3 of 4 sandboxes, and they were not looked at"},
 		"more than half is gone, all were looked at": {
@@ -287,6 +287,14 @@ func TestEventsTrust(t *testing.T) {
 		"the database's clock was set ahead since the last pass, a minute ago": {
 			"source tasks trusted clock=11m; " + boxes + "task t1 running started=1h ev.heartbeat=10m", "events",
 			"the task database's clock was set ahead by 10m"},
+		"the same, where no events are mapped": {
+			"tasks eventless; source tasks trusted clock=11m; " + boxes + "task t1 running started=1h", "events",
+			"the task database's clock was set ahead by 10m"},
+		"it was set ahead before, where no events are mapped": {
+			"tasks eventless; source events untrusted since=30s; " + boxes + "task t1 running started=1h", "events",
+			"trusted again in 1m30s"},
+		"the same a limit later": {
+			"tasks eventless; source events untrusted since=2m recovered=90s; " + boxes + "task t1 running started=1h", "", ""},
 		"it is as far as it should be": {
 			"source tasks trusted clock=1m; " + boxes + "task t1 running started=1h ev.heartbeat=10m", "", ""},
 		"three are assigned and silent": {boxes + "task t{1..3} assigned updated=1h ev.heartbeat=1h", "", ""},

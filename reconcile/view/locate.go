@@ -163,7 +163,7 @@ func isOver(s *reconcile.Subject, ref reconcile.Ref) bool {
 // reused reports whether the id that the row names was its sandbox's, and is another's by now.
 func (v *places) reused(t *reconcile.Task, s *reconcile.Sandbox) bool {
 	seen, known := v.S.Memory.Sandboxes.Get(s.Ref)
-	return known && seen.Task == t.ID && seen.Another(s) && s.Task != t.ID
+	return known && seen.Task == t.ID && seen.Another(s, v.Now) && s.Task != t.ID
 }
 
 // Listed reports whether a complete listing of the provider stands: this pass's, or the

@@ -68,7 +68,7 @@ func Relabelled(s *reconcile.Snapshot, live map[string]bool) (shown []reconcile.
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
 		seen := s.Memory.Sandboxes.Of(sb.Ref)
-		if sb.Task != "" && sb.Task != seen.Task && live[seen.Task] && !seen.Another(sb) {
+		if sb.Task != "" && sb.Task != seen.Task && live[seen.Task] && !seen.Another(sb, s.Memory.Now) {
 			shown = append(shown, *sb)
 		}
 	}

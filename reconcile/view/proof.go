@@ -102,7 +102,8 @@ func (v *Prover) Settle(sb *reconcile.Sandbox) {
 // Proved reports whether the ledger has it that a row proved the sandbox to be ours, or one whose name it goes
 // on with.
 func (v *Prover) Proved(sb *reconcile.Sandbox) bool {
-	if seen := v.s.Memory.Sandboxes.Of(sb.Ref); seen.Task != "" && !seen.Another(sb) {
+	// One that is dated later may be another's, however old it seems to be where a clock jumped.
+	if seen := v.s.Memory.Sandboxes.Of(sb.Ref); seen.Task != "" && !seen.MadeLater(sb) {
 		return true
 	}
 	if !sb.StableName {

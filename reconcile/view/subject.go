@@ -192,7 +192,7 @@ func (v linker) remembered(byTask map[string][]reconcile.SeenSandbox, several ma
 		case looked && look.Gone:
 			b.Gone = true
 		//guard:gone-reused live
-		case looked && look.Error == "" && seen.Another(&look.Sandbox):
+		case looked && look.Error == "" && seen.Another(&look.Sandbox, v.Now):
 			b.Gone = true
 		case looked && look.Error == "":
 			b = v.Box(&look.Sandbox)
@@ -228,7 +228,7 @@ func (v linker) box(s *reconcile.Sandbox) reconcile.SeenSandbox {
 	}
 	b.Remember(&v.S.Memory)
 	//guard:box-reused live
-	if b.Known && b.Seen().Another(s) {
+	if b.Known && b.Seen().Another(s, v.Now) {
 		b.Forget()
 		return b
 	}

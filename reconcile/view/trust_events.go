@@ -17,12 +17,24 @@ type silence struct {
 }
 
 // assessEvents: when everybody falls silent at once, the pipeline is down and nobody is
-// dead. After it came back, one full heartbeat limit passes before silence counts again.
+// dead. After it came back, one full heartbeat limit passes before silence counts again. Where no
+// signs of life are mapped, a clock that was set ahead is all that there is to doubt: what was stamped
+// before looks older than it is.
 func (v assessor) assessEvents(subs []reconcile.Subject) {
-	if v.P.Tasks.None || !v.P.Tasks.Events && !v.P.Tasks.Heartbeats {
+	var why string
+	var parts map[string]string
+	_, known := v.S.Memory.Sources[reconcile.SourceEvents]
+	switch ahead := v.listener().clockSetAhead(); {
+	case v.P.Tasks.None:
+		return
+	//guard:events-set-ahead harm
+	case ahead > 0:
+		why = fmt.Sprintf("the task database's clock was set ahead by %s", text.Duration(ahead))
+	case v.P.Tasks.Events || v.P.Tasks.Heartbeats:
+		why, parts = v.distrustEvents(subs)
+	case !known:
 		return
 	}
-	why, parts := v.distrustEvents(subs)
 	const back = "events are back; heartbeat timers restarted"
 	v.trustAgain(reconcile.SourceEvents, why, v.Limit, back)
 	for name := range v.S.Memory.Sources {
@@ -81,10 +93,6 @@ func (v assessor) distrustEvents(subs []reconcile.Subject) (whole string, parts 
 		if _, alive := v.Alive(s.Task); !alive && !s.Task.LastSeen().IsZero() {
 			silent = append(silent, v.silence(s))
 		}
-	}
-	//guard:events-set-ahead harm
-	if ahead := v.listener().clockSetAhead(); ahead > 0 {
-		return fmt.Sprintf("the task database's clock was set ahead by %s", text.Duration(ahead)), nil
 	}
 	//guard:events-out harm
 	if v.Running >= 3 && asOf.Sub(newest) > v.Limit {

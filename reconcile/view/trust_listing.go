@@ -92,7 +92,7 @@ func (v assessor) refuted(ref reconcile.Ref, look *reconcile.Lookup) bool {
 // reusedID reports whether a look found another sandbox under the id than the ledger knew.
 func (v assessor) reusedID(ref reconcile.Ref, look *reconcile.Lookup) bool {
 	seen := v.S.Memory.Sandboxes.Of(ref)
-	return !look.Gone && seen.Another(&look.Sandbox)
+	return !look.Gone && seen.Another(&look.Sandbox, v.Now)
 }
 
 // MissingFrom is the inventory of a provider that its listing did not show, in order of
