@@ -192,7 +192,8 @@ func (w *watch) planted(d *effect) string {
 }
 
 // anothers is P15: "Nothing of one tenant is harmed by what another has written." A verdict on a task of the evil
-// tenant's touches no sandbox in which somebody else's live task is, whatever the row or a label says.
+// tenant's touches no sandbox in which somebody else's live task is, whatever the row or a label says. A task that
+// waits to be tried again is in none: what its earlier attempt had is not its own any more, once its row let it go.
 func (w *watch) anothers(d *effect) string {
 	if d.a == nil || !isEvil(d.a.Task) || d.asked() || d.b == nil || d.b.task == nil || isEvil(d.b.task.id) {
 		return ""
@@ -200,6 +201,9 @@ func (w *watch) anothers(d *effect) string {
 	k := d.b.task
 	r := w.platform.table.truly(k.id)
 	if !d.ends() || k.box != d.b || r == nil || !r.State.Live() {
+		return ""
+	}
+	if r.State == reconcile.TaskPending && !w.linked(k, d.b) && w.platform.truth().early(r, d.b) == "" {
 		return ""
 	}
 	if d.a.Rule == "over-age" {

@@ -6,21 +6,42 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// A row of the evil tenant's names the sandbox in which somebody else's task works: to end it is what P15 forbids.
+// A row of the evil tenant's names the sandbox in which somebody else's task works: to end it is what P15 forbids. What
+// the earlier attempt of a task had that waits to be tried again is nobody's, unless its row or a label says otherwise.
 func TestAnothers(t *testing.T) {
-	const two = "provider lab link=id exclusive=yes\ntenants 3\ntask t1 running age=10m\ntask x1 running age=10m\n"
+	waits := func(p *Platform) {
+		p.table.change("t1", func(r *row) { r.State, r.Sandbox = reconcile.TaskPending, "" })
+	}
 	for name, c := range map[string]struct {
+		link   string
 		of     string // the task that the action is about
 		ends   string // whose sandbox is ended
+		then   func(*Platform)
 		breaks bool
 	}{
-		"its own":                        {"x1", "x1", false},
-		"another's, which its row names": {"x1", "t1", true},
-		"another's, for itself":          {"t1", "t1", false},
+		"its own":                        {"id", "x1", "x1", nil, false},
+		"another's, which its row names": {"id", "x1", "t1", nil, true},
+		"another's, for itself":          {"id", "t1", "t1", nil, false},
+		"what another had that waits":    {"id", "x1", "t1", waits, false},
+		"what the row of another names that waits": {"id", "x1", "t1", func(p *Platform) {
+			p.table.change("t1", func(r *row) { r.State = reconcile.TaskPending })
+		}, true},
+		"what another runs in, whose row lost it": {"id", "x1", "t1", func(p *Platform) {
+			p.table.change("t1", func(r *row) { r.Sandbox = "" })
+		}, true},
+		"what a label says is another's that waits": {"label", "x1", "t1", waits, true},
+		"what was made for another before its row said so": {"id", "x1", "t1", func(p *Platform) {
+			waits(p)
+			p.tasks["t1"].box.worker = nil
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			two := "provider lab exclusive=yes link=" + c.link + "\ntenants 3\ntask t1 running age=2m\ntask x1 running age=2m\n"
 			found := try(t, two, func(c2 *court) {
 				does(c2.T, c2.platform, "evil x1 name t1")
+				if c.then != nil {
+					c.then(c2.platform)
+				}
 				b := c2.box(c.ends)
 				c2.claims(reconcile.Action{ID: "a1", Rule: "deadline-exceeded", Task: c.of, Subject: reconcile.TaskSubject(c.of),
 					Provider: b.ref.Provider, Sandbox: b.ref.ID, Step: reconcile.StepTerminate, Remedy: "a1"})
