@@ -37,6 +37,43 @@ func TestCleanUpNeedsProof(t *testing.T) {
 	}
 }
 
+// TestKeptByAnother: what a finished task of another tenant keeps for its user, no row that names it as well ends.
+func TestKeptByAnother(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now, LastFull: now}}, &reconcile.Policy{
+		Providers: map[string]reconcile.ProviderPolicy{"lab": {}},
+		Rules: map[string]reconcile.RulePolicy{
+			"deadline-exceeded": {Mode: reconcile.Enforce, Rollout: 100}, "over-age": {Mode: reconcile.Enforce, Rollout: 100}}})
+	for name, test := range map[string]struct {
+		rule, tenant string
+		state        reconcile.TaskState
+		kept         time.Duration
+		goes         bool
+	}{
+		"kept by another tenant's":               {"deadline-exceeded", "blue", reconcile.TaskCompleted, time.Hour, false},
+		"kept by another tenant's that failed":   {"deadline-exceeded", "blue", reconcile.TaskFailed, time.Hour, false},
+		"kept no longer":                         {"deadline-exceeded", "blue", reconcile.TaskCompleted, -time.Second, true},
+		"kept by another tenant's, stopped":      {"deadline-exceeded", "blue", reconcile.TaskStopped, time.Hour, true},
+		"kept by an earlier one of the tenant":   {"deadline-exceeded", "red", reconcile.TaskCompleted, time.Hour, true},
+		"kept by one of whom nobody knows whose": {"deadline-exceeded", "", reconcile.TaskCompleted, time.Hour, true},
+		"kept, and too old whosever it is":       {"over-age", "blue", reconcile.TaskCompleted, time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &reconcile.Action{ID: "a1", Rule: test.rule, Subject: "task:x1", Task: "x1", Seq: 1,
+				Step: reconcile.StepTerminate, Provider: "lab", Sandbox: "s1", PlannedAt: now}
+			own := reconcile.Task{ID: "x1", Sandbox: "s1", State: reconcile.TaskFailed, Tenant: "red", AsOf: now}
+			f := &Facts{Now: now, Row: &own, Lookup: reconcile.Lookup{Sandbox: reconcile.Sandbox{
+				Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, SandboxKey: "s1", State: reconcile.SandboxRunning, Owned: true,
+				AsOf: now, CreatedAt: now.Add(-time.Hour)}},
+				Users: []reconcile.Task{own, {ID: "t1", Sandbox: "s1", State: test.state, Tenant: test.tenant, AsOf: now,
+					UpdatedAt: now, KeepAliveUntil: now.Add(test.kept)}}}
+			if got := MayAct(v, a, f); got.Goes() != test.goes {
+				t.Errorf("goes: %t (%s), want %t", got.Goes(), got.Why, test.goes)
+			}
+		})
+	}
+}
+
 // TestAnywayTakesTwo: where there are two operators, one alone ends nothing that rests on a source that is not trusted;
 // what is under way goes on.
 func TestAnywayTakesTwo(t *testing.T) {

@@ -94,7 +94,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 }
 
 // onlySearched reports whether nothing but a search by link says that what the row names is not there: this pass lists
-// nothing, and it is no id that could be got. A search may leave out what is there, as a listing may; that both do is rare.
+// nothing, and it is no id that could be got. A search may leave out what is there, as a listing may; both seldom do.
 func onlySearched(v *view.View, t *reconcile.Task) bool {
 	return v.S.Kind != reconcile.Full && !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
 		return v.S.Lookups[reconcile.Ref{Provider: provider, ID: t.Sandbox}].Gone
