@@ -10,8 +10,7 @@ var heldTargets = []HeldKind{HeldPause, HeldHold, HeldVeto, HeldBreaker, HeldBud
 
 // FreezeSources are the kinds of sources whose freeze a text may name.
 var FreezeSources = []string{SourceTasks, SourceLink, SourceEvents, SourceActivity, SourceListing, SourceProbes,
-	SourceClock,
-	SourceCredential}
+	SourceClock, SourceCredential}
 
 // HeldKinds are the kinds of what holds, as a person may ask for them, in order.
 func HeldKinds() []string {

@@ -108,7 +108,7 @@ type Task struct {
 	Mark string // what changes with the worker's work, where no clock of the row does; "" when not mapped
 	// AttemptMark is what changes when it is begun anew where no count and no session do; "" when not mapped.
 	AttemptMark string
-	Trace       string // the trace of its own work, as [TraceID] reads it; "" when not known
+	Trace       string // the trace of its own work, as [text.TraceID] reads it; "" when not known
 	Tenant      string // whose it is, as [TenantName] writes it; "" when not known
 	Sandboxes   int    // how many sandboxes at once are usual for it; 0 when not mapped
 

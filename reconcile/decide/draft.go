@@ -155,7 +155,7 @@ func holds(v *view.View, d *Decision, f *reconcile.Finding) reconcile.HeldBy {
 		holds = holds.With(on(d.Subject.Boxes[i].Sandbox)...)
 	}
 	if len(c.Holds) > 0 {
-		for _, b := range v.NamedElsewhere(d.Subject) {
+		for _, b := range view.NamedElsewhere(v, d.Subject) {
 			//guard:plan-holds-named P8
 			holds = holds.With(on(b)...)
 		}

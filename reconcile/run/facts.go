@@ -9,6 +9,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // gathered are the facts of one action, and what else was read on the way.
@@ -211,7 +212,7 @@ func (r *gatherer) targetsIn(a *reconcile.Action, f *gathered) []reconcile.Contr
 		for i := range f.Recheck.Subject.Boxes {
 			targets = append(targets, named(f.Recheck.Subject.Boxes[i].Sandbox, a.Task))
 		}
-		for _, sb := range f.Recheck.View.NamedElsewhere(f.Recheck.Subject) {
+		for _, sb := range view.NamedElsewhere(f.Recheck.View, f.Recheck.Subject) {
 			//guard:hold-named-elsewhere P8
 			targets = append(targets, named(sb, a.Task))
 		}

@@ -88,3 +88,17 @@ func Storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s
 func Stored(s, instead string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, instead), "\x00", "")
 }
+
+// TraceID is the trace that a platform's row names: the id itself, or a traceparent of W3C Trace Context. "" for what
+// is neither: rows hold texts of tenants.
+func TraceID(said string) string {
+	said = strings.ToLower(strings.TrimSpace(said))
+	if parts := strings.Split(said, "-"); len(parts) == 4 && len(parts[0]) == 2 {
+		said = parts[1]
+	}
+	said = strings.ReplaceAll(said, "-", "")
+	if len(said) != 32 || strings.Trim(said, "0123456789abcdef") != "" || strings.Trim(said, "0") == "" {
+		return ""
+	}
+	return said
+}

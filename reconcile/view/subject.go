@@ -120,7 +120,7 @@ func (v *places) Naming(b *reconcile.Sandbox) iter.Seq[*reconcile.Task] {
 
 // NamedElsewhere are the sandboxes that the task's row names and that are none of the subject's: their label says
 // that they are another task's, which whoever works inside may have written.
-func (v *places) NamedElsewhere(s *reconcile.Subject) (out []*reconcile.Sandbox) {
+func NamedElsewhere(v *View, s *reconcile.Subject) (out []*reconcile.Sandbox) {
 	if s.Task == nil || s.Task.Sandbox == "" {
 		return nil
 	}

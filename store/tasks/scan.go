@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // A taskRow is where one row is scanned to, by position and over and over again: tens of
@@ -95,7 +96,7 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		DueAt: limitTime(r.moments[12]), SleepsAt: limitTime(r.moments[13]),
 		Mark: r.texts[9].String, AttemptMark: r.texts[10].String,
 		Tenant:    reconcile.TenantName(r.word(11)),
-		Trace:     reconcile.TraceID(r.texts[12].String),
+		Trace:     text.TraceID(r.texts[12].String),
 		Sandboxes: c.usual(r.numbers[2].Int64),
 		Attempts:  int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
 		Retries: r.numbers[0].Valid && r.numbers[1].Valid,

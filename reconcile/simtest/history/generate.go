@@ -25,9 +25,8 @@ func Generate(seed uint64) Script {
 	for _, name := range picked {
 		themes[name](d)
 	}
-	d.searches()
 	d.out.About = []string{fmt.Sprintf("seed %d: %s, %s", seed, d.kind, strings.Join(picked, " and "))}
-	d.pushes()
+	d.later()
 	slices.SortStableFunc(d.out.Events, func(a, b Event) int { return int(a.At - b.At) })
 	d.out.Calm = d.lasts
 	return d.out

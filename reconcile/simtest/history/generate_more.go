@@ -1,7 +1,6 @@
 package history
 
 import (
-	"math/rand/v2"
 	"time"
 )
 
@@ -149,16 +148,4 @@ func (d *draw) strangers() {
 	d.at(d.soon(), "sandbox %s die", d.task())
 	d.at(d.sometime(), "sandbox %s reuse %s", d.task(), d.one("", "twin"))
 	d.either()
-}
-
-// pushes are what providers send by themselves, in one of three histories: at any moment, and of whatever. They
-// are drawn from a stream of their own: all else of a seed stays what it was.
-func (d *draw) pushes() {
-	p := dice{rand.New(rand.NewPCG(d.out.Seed, 0x9054))}
-	if p.IntN(3) > 0 {
-		return
-	}
-	for range 5 + p.IntN(40) {
-		d.at(p.between(10*time.Second, d.lasts), "push")
-	}
 }

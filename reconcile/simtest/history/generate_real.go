@@ -100,12 +100,20 @@ func (d *draw) liars() {
 	}
 }
 
-// searches are providers whose search by link lies, by dice of its own: what a seed drew before stays as it was.
-func (d *draw) searches() {
+// later is what was drawn later than the rest, each by dice of its own, so that what a seed drew before stays as it was:
+// providers whose search by link lies and, in one of three histories, what providers push by themselves.
+func (d *draw) later() {
 	m := dice{rand.New(rand.NewPCG(d.out.Seed, 0xf1d5))}
 	for range max(m.IntN(8)-5, 0) {
 		at := m.between(30*time.Second, d.lasts*2/3)
 		d.at(at, "fault %s find %s", m.one(d.clouds...), m.one("lie-swapped for 6m", "lie-swapped count 2",
 			"omit for 6m", "omit count 3", "empty for 4m"))
+	}
+	p := dice{rand.New(rand.NewPCG(d.out.Seed, 0x9054))}
+	if p.IntN(3) > 0 {
+		return
+	}
+	for range 5 + p.IntN(40) {
+		d.at(p.between(10*time.Second, d.lasts), "push")
 	}
 }
