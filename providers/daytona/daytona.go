@@ -51,9 +51,9 @@ var Abilities = wire.Abilities{
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateInactive,
 		reconcile.TemplateBuilding, reconcile.TemplateFailed, reconcile.TemplateMissing},
 	TemplateExpires: true, Plants: canaryLasts,
-	Looks:     "get (database) and listing (search index), by the server's source v0.190; the sandbox's toolbox",
-	TwoStores: true, IndexLag: indexLag,
-	Deaths: "audit log: who asked and why, some seconds late",
+	Looks:    "get (database) and listing (search index), by the server's source v0.190; the sandbox's toolbox",
+	IndexLag: indexLag,
+	Deaths:   "audit log: who asked and why, some seconds late",
 }
 
 // A Provider is one Daytona organization, seen with one key. It is safe for concurrent
@@ -70,7 +70,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Quotas: p,
-		Checker: p, Deaths: p, Planter: p, ListsEnding: true, TwoStores: Abilities.TwoStores, IndexLag: indexLag}
+		Checker: p, Deaths: p, Planter: p, ListsEnding: true, IndexLag: indexLag}
 }
 
 // indexLag is four times the 2.5 s by which the listing was measured to be behind (daytonaio/daytona#5138).

@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -98,7 +99,7 @@ func (m Moment) snapshot(p *reconcile.Policy) *reconcile.Snapshot {
 	if p.Providers[t.Provider].Name == "" {
 		t.Provider = p.ProviderNames()[0]
 	}
-	s := &scene{at: at, provider: t.Provider, Snapshot: reconcile.Snapshot{Kind: reconcile.Full, T0: at,
+	s := &scene{at: at, provider: t.Provider, failures: max(p.Rules["idle-broken"].Failures, 1), Snapshot: reconcile.Snapshot{Kind: reconcile.Full, T0: at,
 		Clock: reconcile.TaskClock{Now: at}, Rows: map[string]reconcile.Task{},
 		Memory: reconcile.Memory{Now: at, LastPass: at.Add(-p.Quick), LastFull: at.Add(-p.Full),
 			Probes:  map[reconcile.Ref]reconcile.ProbeSeen{},
@@ -121,6 +122,7 @@ type scene struct {
 	reconcile.Snapshot
 	at       time.Time
 	provider string
+	failures int // probes in a row, of one that fails
 }
 
 // subject adds the task that is judged. One that was handed out and has not begun has no sandbox yet.
@@ -150,7 +152,7 @@ func (s *scene) box(id, task string, probe reconcile.ProbeOutcome) {
 	result := reconcile.ProbeResult{Ref: ref, Outcome: probe, Detail: "as the worst case", At: s.at}
 	seen := reconcile.ProbeSeen{Ref: ref, Last: result}
 	if probe.Failed() {
-		seen.Failures = []reconcile.ProbeResult{result}
+		seen.Failures = slices.Repeat([]reconcile.ProbeResult{result}, s.failures)
 	} else {
 		seen.LastAnswered = s.at
 	}

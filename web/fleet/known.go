@@ -15,7 +15,9 @@ func Configured(o *reconcile.Overview, p *reconcile.Policy) *reconcile.Overview 
 	if len(p.Providers) == 0 {
 		return &out
 	}
-	out.Sources = slices.DeleteFunc(slices.Clone(o.Sources), func(s reconcile.SourceSeen) bool { return !p.Has(s.Name) })
+	out.Sources = slices.DeleteFunc(slices.Clone(o.Sources), func(s reconcile.SourceSeen) bool {
+		return !p.Has(s.Name) || s.Trusted && s.Name == reconcile.SourceEvents && !p.Tasks.Events && !p.Tasks.Heartbeats
+	})
 	out.Templates = slices.DeleteFunc(slices.Clone(o.Templates), func(t reconcile.TemplateSeen) bool {
 		_, ours := p.Providers[t.Provider]
 		return !ours
