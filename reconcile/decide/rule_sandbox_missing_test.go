@@ -182,6 +182,9 @@ func TestSandboxMissing(t *testing.T) {
 			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0", "look", "searched by link"},
 		"its row holds a name, and no sandbox has it": {
 			named + "task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; find t1 none", "due", ""},
+		"handed out again, with the signs of the attempt before": {
+			"knew task t1 assigned since=1m first=2h; task t1 assigned updated=1m ev.heartbeat=30m; " +
+				"knew box daytona/s1 running task=t1; " + gone, "healthy", ""},
 		"its row holds a name, and a quick pass only searched": {
 			"pass quick; source listing:daytona trusted; " + named +
 				"task t1 running started=1h updated=1h ev.heartbeat=9m sandbox=k0; find t1 none", "held", "only searched for"},

@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -121,6 +122,12 @@ func (e either) Get(ctx context.Context, id string) (reconcile.Sandbox, error) {
 	sb, err := e.Provider.Get(ctx, id)
 	sb.AltKey = "n-" + sb.ID
 	return sb, err
+}
+
+// Find is of an index that does not show yet what is called so.
+func (e either) Find(ctx context.Context, task string) ([]reconcile.Sandbox, error) {
+	found, err := e.Provider.Find(ctx, task)
+	return slices.DeleteFunc(found, func(sb reconcile.Sandbox) bool { return strings.HasPrefix(sb.ID, "n-") }), err
 }
 
 // A row that holds the name of its sandbox for the id keeps nothing of it from being done. Where the
