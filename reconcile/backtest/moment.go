@@ -99,11 +99,12 @@ func (m Moment) snapshot(p *reconcile.Policy) *reconcile.Snapshot {
 	if p.Providers[t.Provider].Name == "" {
 		t.Provider = p.ProviderNames()[0]
 	}
-	s := &scene{at: at, provider: t.Provider, failures: max(p.Rules["idle-broken"].Failures, 1), Snapshot: reconcile.Snapshot{Kind: reconcile.Full, T0: at,
+	s := &scene{at: at, provider: t.Provider, failures: max(p.Rules["idle-broken"].Failures, 1)}
+	s.Snapshot = reconcile.Snapshot{Kind: reconcile.Full, T0: at,
 		Clock: reconcile.TaskClock{Now: at}, Rows: map[string]reconcile.Task{},
 		Memory: reconcile.Memory{Now: at, LastPass: at.Add(-p.Quick), LastFull: at.Add(-p.Full),
 			Probes:  map[reconcile.Ref]reconcile.ProbeSeen{},
-			Sources: map[string]reconcile.SourceSeen{}}}}
+			Sources: map[string]reconcile.SourceSeen{}}}
 	s.witnesses(p)
 	s.crowd(m.crowd)
 	s.subject(t, since)

@@ -100,7 +100,7 @@ func (d *draw) liars() {
 	}
 }
 
-// later is what was drawn later than the rest, each by dice of its own, so that what a seed drew before stays as it was:
+// later is what came later than the rest, each by dice of its own, so that what a seed drew before stays as it was:
 // providers whose search by link lies and, in one of three histories, what providers push by themselves.
 func (d *draw) later() {
 	m := dice{rand.New(rand.NewPCG(d.out.Seed, 0xf1d5))}
