@@ -168,11 +168,14 @@ func clockFindings(v *view.View) []reconcile.Finding {
 // datedAhead says which of our sandboxes a provider whose clock is right dates in the future; "" when none, or in a
 // quick pass, which lists none.
 func datedAhead(v *view.View, provider string) string {
+	if v.S.Kind != reconcile.Full {
+		return ""
+	}
 	var first *reconcile.Sandbox
 	n := 0
 	for i := range v.S.Sandboxes {
 		sb := &v.S.Sandboxes[i]
-		if v.S.Kind != reconcile.Full || sb.Provider != provider || !sb.State.Exists() || !view.DatedAhead(sb) {
+		if sb.Provider != provider || !sb.State.Exists() || !view.DatedAhead(sb) {
 			continue
 		}
 		if n++; first == nil || sb.ID < first.ID {
