@@ -160,15 +160,10 @@ func (q *Queue) deleteCovered(ctx context.Context, job int64, kinds []string) er
 	return err
 }
 
-// takePushed deletes jobs for passes that wait because of pushes, and returns what they were to look at.
-func (q *Queue) takePushed(ctx context.Context) (pushed []reconcile.Ref, err error) {
-	rows, err := q.o.Pool.Query(ctx, queries["take_pushed"], pgx.StrictNamedArgs{"queue": passQueue, "most": pushedMost})
-	if err != nil {
-		return nil, err
-	}
-	all, err := pgx.CollectRows(rows, pgx.RowTo[passArgs])
-	for i := range all {
-		pushed = append(pushed, all[i].Pushed...)
-	}
+// takePushed makes one job of a job for pushes and those that wait, and returns what they all are to look at.
+func (q *Queue) takePushed(ctx context.Context, job int64) (pushed []reconcile.Ref, err error) {
+	err = q.o.Pool.QueryRow(ctx, queries["take_pushed"], pgx.StrictNamedArgs{
+		"job": job, "queue": passQueue, "most": pushedMost,
+	}).Scan(&pushed)
 	return pushed, err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -298,5 +299,54 @@ func TestPushesAreSpaced(t *testing.T) {
 	if len(began) > 0 || l.jobs("pass", "available") != 1 {
 		t.Errorf("%d passes began at once after another one, %d jobs are left for the next process", len(began),
 			l.jobs("pass", "available"))
+	}
+}
+
+// A pass for pushes that a stop cuts short leaves one job to the next process, which names all that it was to look at.
+func TestPushesOutliveAStop(t *testing.T) {
+	t.Parallel()
+	l := newLab(t).quietly()
+	l.pace.pushed = 0
+	entered := make(chan []reconcile.Ref, 10)
+	l.duty.pushed = func(ctx context.Context, refs []reconcile.Ref) (time.Duration, error) {
+		entered <- refs
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	want := []reconcile.Ref{{Provider: "daytona", ID: "sb-1"}, {Provider: "daytona", ID: "sb-2"}}
+	for _, ref := range want {
+		l.must(l.kickPass(t.Context(), passArgs{Pass: reconcile.Quick, Pushed: []reconcile.Ref{ref}}))
+	}
+	stop := l.run()
+	if refs := receive(l, entered); !slices.Equal(refs, want) {
+		t.Errorf("the pass looks at %v, want %v", refs, want)
+	}
+	l.must(stop())
+	if n := l.count(`SELECT count(*) FROM sandkeeper.river_job WHERE state = 'available'
+		AND jsonb_array_length(args -> 'pushed') = 2`); n != 1 || l.jobs("pass", "available") != 1 {
+		t.Errorf("%d jobs that name both are left, want 1 and no other; the log: %s", n, l.log)
+	}
+}
+
+// A job has one attempt, and a stop does not use it up: neither for a pass that waits, nor while the ledger is asked.
+func TestStopLeavesThePass(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string]passArgs{
+		"pushed":  {Pass: reconcile.Quick, Pushed: []reconcile.Ref{{Provider: "daytona", ID: "sb-1"}}},
+		"overdue": {Pass: reconcile.Quick, Overdue: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t).quietly()
+			l.duty.stuck = make(chan struct{}, 3) // two watches ask too, once
+			l.must(l.kickPass(t.Context(), args))
+			stop := l.run()
+			l.until("the job runs", func() bool { return l.jobs("pass", "running") == 1 })
+			l.until("the ledger is asked", func() bool { return len(l.duty.stuck) == 3 })
+			l.must(stop())
+			if n := l.jobs("pass", "available"); n != 1 {
+				t.Errorf("%d jobs are left for the next process, want 1; the log: %s", n, l.log)
+			}
+		})
 	}
 }

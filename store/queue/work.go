@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -41,16 +40,17 @@ func (w *passWorker) Work(ctx context.Context, job *river.Job[passArgs]) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.stop, cancel)() //nolint:contextcheck // a pass ends with the process too
-	if err := w.spaced(ctx, job.Args); err != nil || w.stop.Err() != nil {
-		return cmp.Or(err, river.JobSnooze(0))
+	err := w.spaced(ctx, job.Args)
+	if err == nil {
+		err = w.collapse(ctx, job)
 	}
-	if err := w.collapse(ctx, job); err != nil {
-		return err
+	var again time.Duration
+	if err == nil {
+		again, err = w.pass(ctx, job.Args)
 	}
-	again, err := w.pass(ctx, job.Args)
 	switch {
 	case w.stop.Err() != nil:
-		return river.JobSnooze(0)
+		return river.JobSnooze(0) // whatever was cut short: the job has one attempt, and another process's is to be it
 	case err != nil:
 		return err
 	case again > 0:
@@ -181,11 +181,10 @@ func (w *passWorker) collapse(ctx context.Context, job *river.Job[passArgs]) err
 		return nil
 	}
 	if job.Args.Pushed != nil {
-		more, err := w.takePushed(ctx)
-		if err != nil {
+		var err error
+		if job.Args.Pushed, err = w.takePushed(ctx, job.ID); err != nil {
 			return fmt.Errorf("take over what else was pushed: %w", err)
 		}
-		job.Args.Pushed = append(job.Args.Pushed, more...)
 		return nil
 	}
 	kinds := []string{string(job.Args.Pass)}

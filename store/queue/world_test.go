@@ -50,8 +50,9 @@ const passesDone = `CREATE TABLE public.passes (
 
 // A book is a ledger of passes.
 type book struct {
-	pool *pgxpool.Pool
-	who  string
+	pool  *pgxpool.Pool
+	who   string
+	stuck chan struct{} // not nil: told of each question, whose answer never comes
 }
 
 func (b *book) write(ctx context.Context, kind reconcile.PassKind) error {
@@ -60,6 +61,11 @@ func (b *book) write(ctx context.Context, kind reconcile.PassKind) error {
 }
 
 func (b *book) LastBegan(ctx context.Context, kind reconcile.PassKind) (began, now time.Time, err error) {
+	if b.stuck != nil {
+		b.stuck <- struct{}{}
+		<-ctx.Done()
+		return began, now, ctx.Err()
+	}
 	var last *time.Time
 	err = b.pool.QueryRow(ctx, "SELECT max(began), clock_timestamp() FROM public.passes WHERE kind IN ($1, 'full')",
 		string(kind)).Scan(&last, &now)
@@ -138,7 +144,7 @@ func emptyLab(t *testing.T, dsn string) *lab {
 	}
 	t.Cleanup(pool.Close) // hangs when a connection was not given back
 	l := &lab{T: t, dsn: dsn, pool: pool, log: &journal{}}
-	l.duty = &duty{book: &book{pool, "this"}}
+	l.duty = &duty{book: &book{pool: pool, who: "this"}}
 	l.Queue = l.queue(never, never)
 	return l
 }
@@ -266,7 +272,7 @@ func child(dsn string) error {
 		return err
 	}
 	defer pool.Close()
-	b := &book{pool, "child"}
+	b := &book{pool: pool, who: "child"}
 	q, err := New(Options{Pool: pool, Duty: &duty{book: b}, Name: "child", Ledger: b,
 		Quick: each(quickly), Full: never})
 	return errors.Join(err, q.Run(ctx))
