@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -56,49 +55,6 @@ func operatorRow(of []reconcile.TimelineEvent) ui.Row {
 		r.Evidence = append(r.Evidence, ui.EvidenceLine{Fact: ui.Linked{one}})
 	}
 	return r
-}
-
-// SearchPage is what an id or a part of one was found in, as far as one page shows it.
-func SearchPage(a *Asked, sought string, found []reconcile.FoundSubject, more bool) templ.Component {
-	p := ui.Sheet{Frame: frameOf(a, "search", "Search")}
-	p.Query = ui.Name(sought)
-	p.Head = ui.Headline{Level: ui.Calm, Text: ui.Count(len(found), "match") + " for “" + p.Query + "”"}
-	if more {
-		p.Head.Text = fmt.Sprintf("The first %d matches for “%s”", len(found), p.Query)
-		p.Head.Below = "There are more. Type more of the id, or look in the whole lists below."
-	}
-	if sought == "" {
-		p.Head.Text, p.Head.Below = "Search",
-			"Type an id of a task, a sandbox or an incident, a name at a provider, or a part of one."
-	}
-	g := ui.Grid{Heads: []string{"what", "state", "name", "task"}, Empty: "Nothing is known of it."}
-	for _, f := range found {
-		state := ui.Chip(ui.Calm, reconcile.FirstOf(ui.Name(f.State), "unknown"))
-		if f.There {
-			state.Level = ui.Busy
-		}
-		id := reconcile.SubjectID{Type: f.Type, ID: f.ID}
-		if f.Type == reconcile.SubjectSandbox {
-			id.Provider = f.Provider
-		}
-		g.Rows = append(g.Rows, ui.Row{Key: ui.Name(id.String()), Cells: []ui.Cell{ui.SubjectCell(id.String()), state,
-			ui.Named(f.Name), ui.TaskCell(f.Task)}})
-	}
-	if sought != "" {
-		p.Blocks = []ui.Block{{Grid: &g}}
-	}
-	if more {
-		p.Blocks = append(p.Blocks, wholeLists(sought))
-	}
-	return ui.Paper(p)
-}
-
-// wholeLists are where all is that a text was found in.
-func wholeLists(sought string) ui.Block {
-	all := ui.Cell{Text: "all tasks with it"}.To(ui.Asking("tasks", "state", reconcile.ChosenAll, "text", sought))
-	all.More = []ui.Cell{{Text: ", "}, ui.Cell{Text: "all sandboxes with it"}.
-		To(ui.Asking("sandboxes", "state", reconcile.ChosenAll, "text", sought))}
-	return ui.Block{Title: "More", Pairs: []ui.Pair{ui.PairOf("whole lists", all)}}
 }
 
 // RunbooksPage lists the runbooks by their names and titles.

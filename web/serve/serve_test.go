@@ -95,6 +95,7 @@ func TestAnswers(t *testing.T) {
 		"no rule's runbook":     {h, "GET", "/runbooks/rules/none", 404, "Nothing is known of runbook"},
 		"no runbook":            {h, "GET", "/runbooks/..%2Frules", 404, "Nothing is known of runbook"},
 		"a search":              {h, "GET", "/search?q=sb-7", 200, "1 match"},
+		"a search of a rule":    {h, "GET", "/search?q=orphan", 200, `href="rules/orphan"`},
 		"an odd cursor":         {h, "GET", "/findings?after=x~y&state=resolved", 200, "orphan"},
 		"a part of a page":      {h, "GET", "/rules?part=live", 200, `data-part="live"`},
 		"a task, down":          {down, "GET", "/tasks/7", 503, "The ledger does not answer"},

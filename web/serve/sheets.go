@@ -224,7 +224,7 @@ func (s *pages) operators(w http.ResponseWriter, r *http.Request) {
 func (s *pages) search(w http.ResponseWriter, r *http.Request) {
 	sought := strings.TrimSpace(bounded(r.URL.Query().Get("q")))
 	s.show(w, r, "it", func(ctx context.Context, a *web.Asked) (templ.Component, error) {
-		found, err := s.Ledger.Search(ctx, sought, mostFound+1)
+		found, err := s.Ledger.Search(ctx, web.Sought(sought, &a.Process.Policy), mostFound+1)
 		return web.SearchPage(a, sought, found[:min(len(found), mostFound)], len(found) > mostFound), err
 	})
 }
