@@ -10,6 +10,7 @@ import (
 
 	"github.com/chromedp/cdproto/security"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // TestOperatorActsInABrowser: an operator logs in, confirms what was listed, and it is recorded in his name, by a
@@ -59,9 +60,14 @@ func TestOperatorActsInABrowser(t *testing.T) {
 	b.open(p.base + "/act/pause?what=all")
 	b.shows("what waits", "main", "0 steps that nobody has begun will wait")
 
-	b.open(p.base + "/act/terminate?provider=daytona&sandbox=" + orphan.ID)
+	b.open(p.base + "/sandboxes/daytona/" + orphan.ID) // by keys alone from here
+	b.tabTo("a[href*='act/terminate']")
+	b.do(chromedp.KeyEvent(kb.Enter))
 	b.leads("what it concerns", "#concerned a", "sandboxes/daytona/"+orphan.ID)
-	b.fill("reason", "ticket 4711", "password", "geheim")
+	b.tabTo("#reason")
+	b.do(chromedp.KeyEvent("ticket 4711"))
+	b.tabTo("#password")
+	b.do(chromedp.KeyEvent("geheim"), chromedp.KeyEvent(kb.Enter))
 	b.shows("what was recorded", "section.well", "recorded: the end of 1 sandbox")
 	b.open(p.base + "/act/pause?what=provider:daytona")
 	b.shows("what waits", "main", "1 step that nobody has begun will wait")
@@ -87,6 +93,21 @@ func (b *tab) leads(what, selector, address string) {
 	b.a.Helper()
 	b.until(what+" is one link to "+address, fmt.Sprintf(
 		"(links => links.length == 1 && links[0].href.endsWith(%q))(document.querySelectorAll(%q))", "/"+address, selector))
+}
+
+// tabTo presses the Tab key until that element has the focus, which must be seen.
+func (b *tab) tabTo(selector string) {
+	b.a.Helper()
+	for range 100 {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		if eval[bool](b, fmt.Sprintf("document.activeElement.matches(%q)", selector)) {
+			if eval[string](b, "getComputedStyle(document.activeElement).outlineStyle") == "none" {
+				b.a.Errorf("who comes to %s by keys does not see it", selector)
+			}
+			return
+		}
+	}
+	b.a.Fatalf("no Tab leads to %s", selector)
 }
 
 // fill fills fields in and sends their form.
