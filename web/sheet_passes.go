@@ -46,6 +46,7 @@ func PassPage(a *Asked, one *reconcile.PassSeen, actions Part[reconcile.Action])
 	l := passLines(s.Overview, []reconcile.PassSeen{*one})[0]
 	p := ui.Sheet{Frame: frameOf(a, "passes", fmt.Sprint("Pass ", one.ID))}
 	done := s.steps.grid(actions.Rows)
+	done.Empty = "None was begun on it."
 	if actions.Next != "" {
 		done.More = &ui.Link{Text: "The next ones",
 			Href: ui.Asking(ui.Address("passes", fmt.Sprint(one.ID)), "after", actions.Next)}

@@ -57,11 +57,18 @@ func (r *reader) read(ctx context.Context) web.Reading {
 	}
 	select {
 	case <-ctx.Done():
-		return web.Reading{Err: context.Cause(ctx)}
+		return r.failed(context.Cause(ctx))
 	case a := <-answer:
 		now, _ := a.Val.(web.Reading)
 		return now
 	}
+}
+
+// failed is a reading of a ledger that does not answer: all that is known is what it said last.
+func (r *reader) failed(err error) web.Reading {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return web.Reading{Err: err, Trends: r.trends, Past: r.good}
 }
 
 // forget makes the next reading a new one: something changed.

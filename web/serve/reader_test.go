@@ -18,7 +18,8 @@ import (
 type slow struct {
 	webtest.Ledger
 	takes  time.Duration
-	deaf   bool // does not heed the context
+	hangs  atomic.Bool // takes an hour
+	deaf   bool        // does not heed the context
 	err    atomic.Pointer[error]
 	calls  atomic.Int32
 	inside atomic.Int32
@@ -32,8 +33,12 @@ func (s *slow) Overview(ctx context.Context, most int) (reconcile.Overview, erro
 	if s.deaf {
 		ctx = context.WithoutCancel(ctx)
 	}
+	takes := s.takes
+	if s.hangs.Load() {
+		takes = time.Hour
+	}
 	select {
-	case <-time.After(s.takes):
+	case <-time.After(takes):
 	case <-ctx.Done():
 		return reconcile.Overview{}, context.Cause(ctx)
 	}
@@ -175,6 +180,34 @@ func TestNoOldGoodNews(t *testing.T) {
 			t.Errorf("%d calls, want 2: a ledger that is down is not asked more often either", n)
 		}
 	})
+}
+
+// TestTheLastGoodStateIsKept: who looks for the first time when the ledger is gone, or hangs, sees what it said last.
+func TestTheLastGoodStateIsKept(t *testing.T) {
+	for name, ill := range map[string]func(*slow){
+		"gone":  func(l *slow) { l.fail("gone") },
+		"hangs": func(l *slow) { l.hangs.Store(true) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ledger := &slow{}
+				site := New(Options{Ledger: ledger})
+				ctx, stop := context.WithCancel(t.Context())
+				var kept sync.WaitGroup
+				kept.Go(func() { site.Keep(ctx) })
+				time.Sleep(time.Hour)
+				ill(ledger)
+				time.Sleep(10 * time.Minute)
+				got := site.reader.read(t.Context())
+				if got.Err == nil || got.Past == nil || time.Since(got.Past.Now) > 10*time.Minute+keptEvery+patience {
+					t.Errorf("read = %v with the past %v, want the error and one of a little before it", got.Err, got.Past)
+				}
+				stop()
+				kept.Wait()
+				time.Sleep(time.Minute) // what was asked last ends
+			})
+		})
+	}
 }
 
 // TestWorldsAreAsLarge: the worlds of the tests have as much of a list as is read of it.

@@ -34,15 +34,34 @@ type Options struct {
 	Log         *slog.Logger                    // nil: nobody hears
 }
 
-// New makes the handler of the page, the API, the metrics and the two health checks. An act has a request recorded by
-// [Acts]; nothing else changes anything.
-func New(o Options) http.Handler {
+// A Site is the page, the API, the metrics and the two health checks.
+type Site struct {
+	http.Handler
+	reader *reader
+}
+
+// New makes a site. An act has a request recorded by [Acts]; nothing else changes anything.
+func New(o Options) *Site {
 	s := newSite(o)
 	router, err := newRouter(s, routes(s))
 	if err != nil { // unreachable: a test asks it of the table
 		s.Log.Error("routes are left out", "err", err)
 	}
-	return guarded(newPacking(router))
+	return &Site{guarded(newPacking(router)), s.pages.reader}
+}
+
+// keptEvery is how old the last good state of the page is at most once the ledger is gone, whoever looked before.
+const keptEvery = 15 * time.Second
+
+// Keep reads the ledger now and then until ctx ends, so that somebody who looks for the first time when it does not
+// answer sees the last good state.
+func (s *Site) Keep(ctx context.Context) {
+	for {
+		s.reader.read(ctx)
+		if reconcile.Sleep(ctx, keptEvery) != nil {
+			return
+		}
+	}
 }
 
 // A site is the page and what is served beside it, by what it is for.

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"net"
-	"net/http"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -67,18 +66,19 @@ func (f *Front) Addresses() []any {
 }
 
 // Serve serves the pages of an app until ctx ends.
-func (f *Front) Serve(ctx context.Context, a *App, h http.Handler) error {
+func (f *Front) Serve(ctx context.Context, a *App, site *serve.Site) error {
 	hosts := f.config.Hosts
 	if name, _, err := net.SplitHostPort(f.config.Listen); err == nil {
 		hosts = append(slices.Clone(hosts), name)
 	}
-	s := serve.Server{Listener: f.listener, Handler: h, Hosts: hosts, ConfigFile: f.config.ConfigFile,
+	s := serve.Server{Listener: f.listener, Handler: site, Hosts: hosts, ConfigFile: f.config.ConfigFile,
 		Operators: f.config.Operators, Proxies: f.config.TrustedProxies, Tokens: a.Ledger.TokenShown,
 		Log: a.Log, Refused: &a.refused}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Serve(ctx) })
+	g.Go(func() error { site.Keep(ctx); return nil })
 	if f.health != nil {
-		g.Go(func() error { return serve.Health(ctx, f.health, h, a.Log) })
+		g.Go(func() error { return serve.Health(ctx, f.health, site, a.Log) })
 	}
 	return g.Wait()
 }

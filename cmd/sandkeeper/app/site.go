@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -16,7 +15,7 @@ import (
 )
 
 // Site is the page and the metrics of a process that only shows.
-func (a *App) Site() http.Handler {
+func (a *App) Site() *serve.Site {
 	policy := a.Config.Policy()
 	return a.pages(serve.Options{
 		Policy: func() reconcile.Policy { return policy }, Acts: Acts{func() *App { return a }},
@@ -24,7 +23,7 @@ func (a *App) Site() http.Handler {
 }
 
 // site is the page and the metrics of a process that makes passes, by the config in force.
-func (d *Daemon) site() http.Handler {
+func (d *Daemon) site() *serve.Site {
 	return d.pages(serve.Options{
 		Doing:  true,
 		Acts:   Acts{func() *App { return d.current.Load().App }},
@@ -42,7 +41,7 @@ func (d *Daemon) site() http.Handler {
 }
 
 // pages are the page and the metrics; now is the app by the config in force.
-func (a *App) pages(o serve.Options, now func() *App, reading func() (ok bool, at time.Time)) http.Handler {
+func (a *App) pages(o serve.Options, now func() *App, reading func() (ok bool, at time.Time)) *serve.Site {
 	o.Ledger, o.Records, o.Ready, o.Version, o.Log = a.Ledger, a.Ledger, a.ready, Version(), a.Log
 	o.Pushes = pushed{now}
 	o.Runbooks = alerts.RunbookFiles()
