@@ -71,11 +71,30 @@ func (l *life) verdictGrid() *ui.Grid {
 
 func (l *life) historyGrid() *ui.Grid {
 	g := &ui.Grid{Heads: []string{"at", "of", "what"}, Empty: "Nothing is on record."}
+	about := l.subjects()
 	for _, e := range l.Timeline[:min(len(l.Timeline), mostLines)] {
 		what, _ := reconcile.CutLog(e.What) // shown once, by itself
-		g.Rows = append(g.Rows, ui.Row{Cells: []ui.Cell{ui.When(ui.Exactly(e.At)), ui.Named(e.Kind), ui.Said(what)}})
+		g.Rows = append(g.Rows, ui.Row{Cells: []ui.Cell{ui.When(ui.Exactly(e.At)), ui.Named(e.Kind),
+			{Words: ui.Linking(ui.Line(what), about...)}}})
 	}
 	return g
+}
+
+// subjects are the tasks and sandboxes, and what is on record about them may name.
+func (l *life) subjects() (all []string) {
+	for i := range l.Tasks {
+		all = append(all, reconcile.TaskSubject(l.Tasks[i].ID))
+	}
+	for i := range l.Sandboxes {
+		all = append(all, reconcile.BoxSubject(l.Sandboxes[i].Ref))
+	}
+	for i := range l.Findings {
+		f := &l.Findings[i]
+		if f.Incident != "" {
+			all = append(all, reconcile.SubjectOf(reconcile.SubjectIncident, f.Incident))
+		}
+	}
+	return all
 }
 
 // logBlocks are the ends of logs that were saved before something was ended.

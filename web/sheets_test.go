@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,6 +200,26 @@ func TestDisagreements(t *testing.T) {
 				t.Errorf("disagreement = %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+// TestHistoryLinks: a line on record leads to the sandbox, the task and the incident that it names.
+func TestHistoryLinks(t *testing.T) {
+	l := life{History: reconcile.History{
+		Tasks:     []reconcile.TaskSeen{{ID: "e3598f27"}},
+		Sandboxes: []reconcile.SandboxSeen{{Ref: reconcile.Ref{Provider: "daytona", ID: "53ca4d43"}}},
+		Findings:  []reconcile.FindingSeen{{Finding: reconcile.Finding{Incident: "i-k45ny"}}},
+		Timeline:  []reconcile.TimelineEvent{{What: "task e3598f27 of sandbox 53ca4d43 is part of incident i-k45ny, unlike 53ca4d43x"}},
+	}}
+	var hrefs []string
+	for _, link := range l.historyGrid().Rows[0].Cells[2].Words {
+		if link.Href != "" {
+			hrefs = append(hrefs, link.Href)
+		}
+	}
+	want := []string{"tasks/e3598f27", "sandboxes/daytona/53ca4d43", "incidents/i-k45ny"}
+	if !slices.Equal(hrefs, want) {
+		t.Errorf("the line leads to %q, want %q", hrefs, want)
 	}
 }
 
