@@ -123,6 +123,9 @@ func TestPushes(t *testing.T) {
 	if calls := a.destroys(now.Add(-time.Hour)); len(calls) > 0 {
 		t.Errorf("sandboxes were ended: %v", calls)
 	}
+	if out := a.must("check"); !strings.Contains(out, "web: pushes of daytona: taken at POST /push/daytona, by their signature; only this machine") {
+		t.Errorf("check says nothing of where pushes are taken:\n%s", out)
+	}
 	_, metrics := d.read("/metrics")
 	for series, want := range map[string]string{"looked": "3", "nothing-ended": "1", "forged": "1", "stale": "2", "replayed": "3",
 		"too-large": "1", "unreadable": "1"} {

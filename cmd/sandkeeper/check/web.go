@@ -4,13 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/app"
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/config"
+	"github.com/sandkeeper/sandkeeper/providers"
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/web/serve"
 )
 
@@ -25,7 +29,24 @@ func checkWeb(ctx context.Context, a *app.App) []reconcile.CheckResult {
 		out.Said += ", passwords and the page go over the network as they are"
 		out.Fix = "add tls_server_config to web.config_file, or put a proxy with TLS before it"
 	}
-	return append([]reconcile.CheckResult{out}, checkPort(ctx, web)...)
+	return slices.Concat([]reconcile.CheckResult{out}, checkPushes(a.Config), checkPort(ctx, web))
+}
+
+// checkPushes tells where the pushes of providers are taken, and what they need to arrive there. Whether a provider
+// sends any is known to nobody but itself.
+func checkPushes(c *config.Config) (out []reconcile.CheckResult) {
+	for _, e := range c.Entries() {
+		if !providers.TakesPushes(e) {
+			continue
+		}
+		r := reconcile.CheckResult{What: "pushes of " + e.Name, OK: true, Said: "taken at POST /push/" + e.Name + ", by their signature"}
+		if host, _, err := net.SplitHostPort(c.Web.Listen); err == nil && text.Loopback(host) {
+			r.Said += "; only this machine reaches " + c.Web.Listen
+			r.Fix = "have a proxy with TLS pass /push/" + e.Name + " on to it; until then passes find the same a little later"
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // checkPort tells who has the port of the page already. It takes the port for a moment, unless somebody has it.
