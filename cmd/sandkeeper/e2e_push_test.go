@@ -165,3 +165,42 @@ func TestStreams(t *testing.T) {
 		t.Errorf("the other one is %s: %s", status, why)
 	}
 }
+
+// TestE2BPushes: what E2B signs has a sandbox looked at, of passes that come once a day; what somebody else signs does not.
+func TestE2BPushes(t *testing.T) {
+	const secret = "4a1f7ac0c5b94ae4"
+	a := newE2BArena(t, settings{token: "key\n    push_secret_file: push.key", more: seldom, rules: "{heartbeat-lost: {mode: off}}"})
+	if err := os.WriteFile(filepath.Join(filepath.Dir(a.config), "push.key"), []byte(secret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ws := a.working(3)
+	dead := ws[0]
+	a.beat(ws[1:])
+	d := a.daemon("run", "--migrate")
+	defer d.stop()
+	a.reaches("the first passes", func() bool {
+		return a.passes("full") > 0 && a.count("SELECT count(*) FROM sandkeeper.sandboxes") == 3
+	})
+	a.sql("UPDATE program.sandbox_events SET created_at = created_at - interval '5 minutes' WHERE sandbox_id = $1", dead.key)
+	a.cloud.Change(dead.sandbox, func(s *simulated.Sandbox) {
+		s.Gone, s.State, s.EndedAt, s.EndedFor, s.UpdatedAt = true, reconcile.SandboxEnded, time.Now(), "request", time.Now()
+	})
+	push := func(secret, id string) int {
+		body := fmt.Sprintf(`{"id":%q,"type":"sandbox.lifecycle.killed","timestamp":%q,"sandbox_id":%q}`, id,
+			time.Now().UTC().Format(time.RFC3339Nano), dead.sandbox)
+		sum := sha256.Sum256([]byte(secret + body))
+		status, _ := programClient{t, http.DefaultClient, strings.TrimSuffix(d.url(), "/")}.ask("POST", "/push/cloud", body,
+			"e2b-signature", base64.RawStdEncoding.EncodeToString(sum[:]), "e2b-signature-version", "v1")
+		return status
+	}
+	if got := push("of somebody else", "m1"); got != 401 {
+		t.Errorf("a forged push is answered with %d", got)
+	}
+	if got := push(secret, "m2"); got != 202 {
+		t.Errorf("a push is answered with %d", got)
+	}
+	a.reaches("the dead one was looked at", func() bool { // that it is gone needs a second look, which the schedule takes
+		return a.count("SELECT count(*) FROM sandkeeper.findings WHERE rule = 'sandbox-missing' AND task = $1", dead.task) == 1
+	})
+	a.keeps(ws[1:])
+}

@@ -26,6 +26,33 @@ func TestAskPassWhereNobodyWorks(t *testing.T) {
 	}
 }
 
+// Whoever began to work a queue just now works jobs before one of them leads, and so do the others of a leader that died
+// a moment ago: a push that comes then is not lost.
+func TestWhoWorks(t *testing.T) {
+	t.Parallel()
+	const leads = "INSERT INTO sandkeeper.river_leader (leader_id, elected_at, expires_at) VALUES ('a', now() - interval '1 hour', now() + $1::interval)"
+	const begins = "INSERT INTO sandkeeper.river_queue (name, updated_at) VALUES ('passes', now() + $1::interval)"
+	for name, c := range map[string]struct {
+		row, at string
+		want    bool
+	}{
+		"one leads":                {leads, "10s", true},
+		"one led a moment ago":     {leads, "-10s", true},
+		"one led minutes ago":      {leads, "-10min", false},
+		"one begins":               {begins, "-1s", true},
+		"one began and is no more": {begins, "-10min", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t)
+			l.exec(c.row, c.at)
+			if worked, err := AskPass(t.Context(), l.pool, reconcile.Quick); worked != c.want || err != nil {
+				t.Errorf("AskPass = %v, %v, want %v", worked, err, c.want)
+			}
+		})
+	}
+}
+
 // What a person asks for is made however lately another pass began, and once.
 func TestAskPass(t *testing.T) {
 	t.Parallel()
