@@ -39,7 +39,8 @@ func checkPushes(c *config.Config) (out []reconcile.CheckResult) {
 		if !providers.TakesPushes(e) {
 			continue
 		}
-		r := reconcile.CheckResult{What: "pushes of " + e.Name, OK: true, Said: "taken at POST /push/" + e.Name + ", by their signature"}
+		r := reconcile.CheckResult{What: "pushes of " + e.Name, OK: true,
+			Said: "taken at POST /push/" + e.Name + ", by their signature"}
 		if host, _, err := net.SplitHostPort(c.Web.Listen); err == nil && text.Loopback(host) {
 			r.Said += "; only this machine reaches " + c.Web.Listen
 			r.Fix = "have a proxy with TLS pass /push/" + e.Name + " on to it; until then passes find the same a little later"
