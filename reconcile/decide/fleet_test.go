@@ -138,9 +138,9 @@ func TestSeenSandboxes(t *testing.T) {
 	}
 }
 
-// Where only rows prove what is ours, what the ledger knows of a task is proof: a label in a listing that is not trusted
-// becomes none.
-func TestNoProofByADisbelievedListing(t *testing.T) {
+// Where only rows prove what is ours, what the ledger knows of a task is proof: a label in a listing, which may show
+// another's, becomes none before a direct look shows it too.
+func TestNoProofByAListing(t *testing.T) {
 	const (
 		torn   = "listing daytona missing=region-2; source listing:daytona untrusted; "
 		task   = "task t1 running started=1h ev.heartbeat=9s; "
@@ -153,7 +153,9 @@ func TestNoProofByADisbelievedListing(t *testing.T) {
 	}{
 		"a label in a listing that is not trusted": {torn + task + listed, true, false},
 		"where labels prove what is ours":          {torn + task + listed, false, true},
-		"in one that is trusted":                   {task + listed, true, true},
+		"a label in one that is trusted":           {task + listed, true, false},
+		"the same, looked at":                      {task + listed + "look daytona/s1 running task=t1", true, true},
+		"the same, and it is another's":            {task + listed + "look daytona/s1 running task=t2", true, false},
 		"the row names it": {
 			torn + "provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; " + listed, true, true},
 		"a direct look shows the same":  {torn + task + "look daytona/s1 running task=t1", true, true},
