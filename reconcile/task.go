@@ -162,3 +162,11 @@ func (t *Task) Waits() bool {
 	w := t.Events.Waiting
 	return !w.IsZero() && !w.Before(Latest(t.Events.Activity, t.Events.Started)) && t.ActivityAt.Sub(w) <= Skew
 }
+
+// TraceEvidence is the evidence that a row names the trace of its work.
+func TraceEvidence(t *Task) Evidence {
+	return Evidence{Source: "tasks", At: t.AsOf, Fact: "the trace of its work is " + t.Trace}
+}
+
+// TraceKey is the key under which the trace of a task's own work is told of, in logs and spans.
+const TraceKey = "task_trace"

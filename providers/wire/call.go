@@ -123,7 +123,7 @@ func (c *Client) admit(ctx context.Context, k Call) error {
 	if err := c.turn(ctx); err != nil {
 		return &throttled{why: "our own rate limit", err: err}
 	}
-	return nil
+	return reconcile.TooLate(ctx)
 }
 
 func (c *Client) exchange(ctx context.Context, k Call) (Answer, error) {

@@ -349,6 +349,23 @@ func TestRate(t *testing.T) {
 	})
 }
 
+// What rests on a look is not sent when its time is over, also where only the wait for the rate used it up.
+func TestTooLateIsNotSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { sendJSON(w, 200, one) }}
+		p := over(t, d, func(e *entry.Entry, _ *entry.Options, _ *wire.Dialect) { e.Rate = 1 })
+		ctx := reconcile.NotAfter(t.Context(), time.Now().Add(1500*time.Millisecond))
+		for call, sent := range []bool{true, true, false} { // at once, after 1s, and too late after 2s
+			if err := p.read(ctx); (err == nil) != sent {
+				t.Errorf("call %d: %v, want it sent: %t", call, err, sent)
+			}
+		}
+		if d.calls.Load() != 2 {
+			t.Errorf("%d calls were sent, want 2", d.calls.Load())
+		}
+	})
+}
+
 func TestTurnOfAllProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &double{answer: func(_ int, w http.ResponseWriter, _ *http.Request) { sendJSON(w, 200, one) }}

@@ -48,6 +48,9 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	if err := reconcile.TooLate(r.Context()); err != nil {
+		return nil, err // its turn was waited for ahead
+	}
 	began := time.Now()
 	res, err := g.next.RoundTrip(r)
 	if err != nil {

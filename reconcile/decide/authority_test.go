@@ -37,36 +37,63 @@ func TestCleanUpNeedsProof(t *testing.T) {
 	}
 }
 
-// TestKeptByAnother: what a finished task of another tenant keeps for its user, no row that names it as well ends.
+// TestKeptByAnother: what a finished task of another tenant keeps for its user, or its user has just used, no row that
+// names it as well ends.
 func TestKeptByAnother(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
-	v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now, LastFull: now}}, &reconcile.Policy{
-		Providers: map[string]reconcile.ProviderPolicy{"lab": {}},
-		Rules: map[string]reconcile.RulePolicy{
-			"deadline-exceeded": {Mode: reconcile.Enforce, Rollout: 100}, "over-age": {Mode: reconcile.Enforce, Rollout: 100}}})
+	enforced := reconcile.RulePolicy{Mode: reconcile.Enforce, Rollout: 100}
+	policy := &reconcile.Policy{Providers: map[string]reconcile.ProviderPolicy{"lab": {}},
+		Rules: map[string]reconcile.RulePolicy{"deadline-exceeded": enforced, "over-age": enforced,
+			"finished-lingering": {After: 30 * time.Minute}}}
+	const blue, done = "blue", reconcile.TaskCompleted
 	for name, test := range map[string]struct {
 		rule, tenant string
 		state        reconcile.TaskState
-		kept         time.Duration
+		kept         time.Duration // for how long the row keeps it yet
+		idle         time.Duration // ago
 		goes         bool
+		change       func(t *reconcile.Task, sb *reconcile.Sandbox, seen *reconcile.TaskSeen)
 	}{
-		"kept by another tenant's":               {"deadline-exceeded", "blue", reconcile.TaskCompleted, time.Hour, false},
-		"kept by another tenant's that failed":   {"deadline-exceeded", "blue", reconcile.TaskFailed, time.Hour, false},
-		"kept no longer":                         {"deadline-exceeded", "blue", reconcile.TaskCompleted, -time.Second, true},
-		"kept by another tenant's, stopped":      {"deadline-exceeded", "blue", reconcile.TaskStopped, time.Hour, true},
-		"kept by an earlier one of the tenant":   {"deadline-exceeded", "red", reconcile.TaskCompleted, time.Hour, true},
-		"kept by one of whom nobody knows whose": {"deadline-exceeded", "", reconcile.TaskCompleted, time.Hour, true},
-		"kept, and too old whosever it is":       {"over-age", "blue", reconcile.TaskCompleted, time.Hour, true},
+		"kept by another tenant's":               {"deadline-exceeded", blue, done, time.Hour, time.Hour, false, nil},
+		"kept by another tenant's that failed":   {"deadline-exceeded", blue, reconcile.TaskFailed, time.Hour, time.Hour, false, nil},
+		"kept no longer":                         {"deadline-exceeded", blue, done, -time.Second, time.Hour, true, nil},
+		"kept by another tenant's, stopped":      {"deadline-exceeded", blue, reconcile.TaskStopped, time.Hour, 0, true, nil},
+		"kept by an earlier one of the tenant":   {"deadline-exceeded", "red", done, time.Hour, 0, true, nil},
+		"kept by one of whom nobody knows whose": {"deadline-exceeded", "", done, time.Hour, 0, true, nil},
+		"kept, and too old whosever it is":       {"over-age", blue, done, time.Hour, 0, true, nil},
+		"used a moment ago":                      {"deadline-exceeded", blue, done, 0, 29 * time.Minute, false, nil},
+		"used for the last time":                 {"deadline-exceeded", blue, done, 0, 30 * time.Minute, true, nil},
+		"used, and it never was its own": {"deadline-exceeded", blue, done, 0, time.Minute, true,
+			func(_ *reconcile.Task, _ *reconcile.Sandbox, seen *reconcile.TaskSeen) { seen.Named = "s0" }},
+		"used, and it has failed": {"deadline-exceeded", blue, done, 0, time.Minute, true,
+			func(_ *reconcile.Task, sb *reconcile.Sandbox, _ *reconcile.TaskSeen) {
+				sb.State = reconcile.SandboxFailed
+			}},
+		"used, and we had ended its task": {"deadline-exceeded", blue, reconcile.TaskFailed, 0, time.Minute, true,
+			func(t *reconcile.Task, _ *reconcile.Sandbox, _ *reconcile.TaskSeen) {
+				t.Error = "gone " + reconcile.Mark("a0")
+			}},
+		"used for longer than a row may keep one": {"deadline-exceeded", blue, done, 0, time.Minute, true,
+			func(t *reconcile.Task, _ *reconcile.Sandbox, _ *reconcile.TaskSeen) {
+				t.EndedAt = now.AddDate(-1, 0, 0)
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &reconcile.Action{ID: "a1", Rule: test.rule, Subject: "task:x1", Task: "x1", Seq: 1,
 				Step: reconcile.StepTerminate, Provider: "lab", Sandbox: "s1", PlannedAt: now}
 			own := reconcile.Task{ID: "x1", Sandbox: "s1", State: reconcile.TaskFailed, Tenant: "red", AsOf: now}
+			other := reconcile.Task{ID: "t1", Sandbox: "s1", State: test.state, Tenant: test.tenant, AsOf: now,
+				EndedAt: now.Add(-time.Hour), UpdatedAt: now.Add(-test.idle), KeepAliveUntil: now.Add(test.kept)}
 			f := &Facts{Now: now, Row: &own, Lookup: reconcile.Lookup{Sandbox: reconcile.Sandbox{
 				Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, SandboxKey: "s1", State: reconcile.SandboxRunning, Owned: true,
-				AsOf: now, CreatedAt: now.Add(-time.Hour)}},
-				Users: []reconcile.Task{own, {ID: "t1", Sandbox: "s1", State: test.state, Tenant: test.tenant, AsOf: now,
-					UpdatedAt: now, KeepAliveUntil: now.Add(test.kept)}}}
+				AsOf: now, CreatedAt: now.Add(-2 * time.Hour)}}}
+			seen := reconcile.TaskSeen{ID: "t1", State: test.state, Sandbox: "s1", Named: "s1", EntrySum: other.EntrySum()}
+			if test.change != nil {
+				test.change(&other, &f.Lookup.Sandbox, &seen)
+			}
+			f.Users = []reconcile.Task{own, other}
+			v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now, LastFull: now,
+				Tasks: reconcile.RememberedOf(map[string]reconcile.TaskSeen{"t1": seen})}}, policy)
 			if got := MayAct(v, a, f); got.Goes() != test.goes {
 				t.Errorf("goes: %t (%s), want %t", got.Goes(), got.Why, test.goes)
 			}

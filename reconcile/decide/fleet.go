@@ -359,7 +359,7 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 	//guard:remember-proven P1
 	case b.Unproven != "":
 		return seen, false // what the ledger knows of a task is proof from then on
-	//guard:remember-disbelieved P1
+	//guard:remember-listed P1
 	case !b.Known && onlyListed(v, s, b):
 		return seen, false
 	}
@@ -391,10 +391,11 @@ func rememberBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (
 	return seen, !b.Known || seen != before
 }
 
-// onlyListed reports whether nothing but a label in a listing that is not trusted gives the sandbox to a task, where a
-// task is what makes it ours: neither the row names it, nor does a direct look show that label.
+// onlyListed reports whether nothing but a label in a listing gives the sandbox to a task, where a task makes it ours:
+// neither the row names it, nor does a direct look show that label. A listing that lies may be believed.
 func onlyListed(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	if !v.P.Providers[b.Provider].ByRow(b.Sandbox) || v.Trusted(reconcile.ListingOf(b.Provider)) {
+	believed := b.Task == "" && v.Trusted(reconcile.ListingOf(b.Provider)) // it shows no label
+	if believed || !v.P.Providers[b.Provider].ByRow(b.Sandbox) {
 		return false
 	}
 	look, looked := v.S.Lookups[b.Ref]

@@ -138,9 +138,9 @@ func TestSeenSandboxes(t *testing.T) {
 	}
 }
 
-// Where only rows prove what is ours, what the ledger knows of a task is proof: a label in a listing that is not trusted
-// becomes none.
-func TestNoProofByADisbelievedListing(t *testing.T) {
+// Where only rows prove what is ours, what the ledger knows of a task is proof: a label in a listing, which may show
+// another's, becomes none before a direct look shows it too.
+func TestNoProofByAListing(t *testing.T) {
 	const (
 		torn   = "listing daytona missing=region-2; source listing:daytona untrusted; "
 		task   = "task t1 running started=1h ev.heartbeat=9s; "
@@ -153,7 +153,9 @@ func TestNoProofByADisbelievedListing(t *testing.T) {
 	}{
 		"a label in a listing that is not trusted": {torn + task + listed, true, false},
 		"where labels prove what is ours":          {torn + task + listed, false, true},
-		"in one that is trusted":                   {task + listed, true, true},
+		"a label in one that is trusted":           {task + listed, true, false},
+		"the same, looked at":                      {task + listed + "look daytona/s1 running task=t1", true, true},
+		"the same, and it is another's":            {task + listed + "look daytona/s1 running task=t2", true, false},
 		"the row names it": {
 			torn + "provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; " + listed, true, true},
 		"a direct look shows the same":  {torn + task + "look daytona/s1 running task=t1", true, true},
@@ -289,27 +291,45 @@ func TestSignFromTheFuture(t *testing.T) {
 	}
 }
 
-// An assigned_at that did not move when the task was handed out anew times nothing.
+// An assigned_at, or an updated_at, that did not move when the task was handed out anew times nothing.
 func TestStaleEntryColumn(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	p := &reconcile.Policy{Full: 2 * time.Minute}
-	for name, c := range map[string]struct {
-		seen  reconcile.TaskSeen
-		known bool
-		want  time.Duration
-	}{
-		"not seen before: the column is believed": {reconcile.TaskSeen{}, false, time.Hour},
-		"seen in this state from the first":       {reconcile.TaskSeen{FirstSeen: now.Add(-time.Minute), Since: now.Add(-time.Minute)}, true, time.Hour},
-		"seen in another state 5m ago":            {reconcile.TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-5 * time.Minute)}, true, 5 * time.Minute},
-		"seen in another state before it":         {reconcile.TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-57 * time.Minute)}, true, time.Hour},
+	anHourAgo := now.Add(-time.Hour)
+	p := &reconcile.Policy{Quick: time.Minute, Full: 2 * time.Minute}
+	seen := func(first, since time.Duration) *reconcile.TaskSeen {
+		return &reconcile.TaskSeen{FirstSeen: now.Add(-first), Since: now.Add(-since)}
+	}
+	for column, row := range map[string]reconcile.Task{
+		"assigned_at": {State: reconcile.TaskAssigned, AsOf: now, AssignedAt: anHourAgo},
+		"updated_at":  {State: reconcile.TaskAssigned, AsOf: now, UpdatedAt: anHourAgo},
 	} {
-		t.Run(name, func(t *testing.T) {
-			v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, p)
-			s := &reconcile.Subject{Task: &reconcile.Task{State: reconcile.TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Was: c.seen.Compact(), Known: c.known}
-			if got, by := v.StateAge(s); got != c.want {
-				t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
-			}
-		})
+		for name, c := range map[string]struct {
+			seen *reconcile.TaskSeen
+			gaps []time.Duration // between the last passes
+			want time.Duration
+		}{
+			"not seen before: the column is believed": {nil, nil, time.Hour},
+			"seen in this state from the first":       {seen(time.Minute, time.Minute), nil, time.Hour},
+			"seen in another state 5m ago":            {seen(2*time.Hour, 5*time.Minute), nil, 5 * time.Minute},
+			"seen in another state before it":         {seen(2*time.Hour, 57*time.Minute), nil, time.Hour},
+			"the same, and passes came more often":    {seen(2*time.Hour, 57*time.Minute), []time.Duration{time.Minute}, 57 * time.Minute},
+			"the same, after one that came late":      {seen(2*time.Hour, 57*time.Minute), []time.Duration{time.Minute, 2 * time.Minute}, time.Hour},
+		} {
+			t.Run(column+", "+name, func(t *testing.T) {
+				m := reconcile.Memory{Now: now, Gaps: c.gaps}
+				if len(c.gaps) > 0 {
+					m.LastPass = now.Add(-c.gaps[0])
+				}
+				v := view.New(&reconcile.Snapshot{Memory: m}, p)
+				s := &reconcile.Subject{Task: &row, Known: c.seen != nil}
+				if s.Known {
+					s.Was = c.seen.Compact()
+				}
+				if got, by := v.StateAge(s); got != c.want {
+					t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
+				}
+			})
+		}
 	}
 }
 

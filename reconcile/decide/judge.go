@@ -87,7 +87,7 @@ func finding(v *view.View, r *reconcile.Rule, s *reconcile.Subject, out rules.Re
 	if out.Since > 0 {
 		f.Began = v.Now.Add(-out.Since)
 	}
-	sight(v, &f, r, s)
+	sight(v, &f, r, s, out.Anew)
 	//guard:sightings P6
 	//guard:missing-ripe P3
 	f.Due = out.Due || out.Sightings > 0 && f.Sightings >= out.Sightings && ripe(v, &f, r, s)
@@ -258,11 +258,11 @@ func ripe(v *view.View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Su
 }
 
 // sight counts the look. A sighting counts when the one before it is far enough back, and
-// all restart when a source that the rule rests on was out in between.
-func sight(v *view.View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject) {
+// all restart when a source that the rule rests on was out in between, and when the rule finds something else by now.
+func sight(v *view.View, f *reconcile.Finding, r *reconcile.Rule, s *reconcile.Subject, anew bool) {
 	before, open := v.S.Memory.Findings[f.Key()]
 	//guard:sightings-anew P6
-	if !open || before.LastSeen.Before(v.FreshSightings(restsOn(v, r, s)...)) {
+	if !open || anew || before.LastSeen.Before(v.FreshSightings(restsOn(v, r, s)...)) {
 		f.FirstSeen, f.SightedAt, f.LastSeen, f.Sightings = v.Now, v.Now, v.Now, 1
 		return
 	}

@@ -14,6 +14,7 @@ import (
 // its claim still counts.
 type Facts struct {
 	Now      time.Time // the ledger's
+	Read     time.Time // when the last of them began to be read, by this process's own clock
 	Quick    bool      // a quick pass acts
 	Uncalled bool      // the pass does not call for it
 	Reissued bool      // the provider accepted the action long ago, and is asked once more
@@ -54,6 +55,7 @@ type Ruling struct {
 	How     reconcile.How
 	HeldBy  reconcile.HeldBy // what holds it, where it waits for that
 	Blind   bool             // it waits because something could not be read
+	Read    time.Time        // when the last fact that it rests on began to be read, by this process's own clock
 
 	allows string // key of the one action that may be done
 }
@@ -120,7 +122,7 @@ func MayAct(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		}
 		return out
 	}
-	return Ruling{allows: effectOf(a)}
+	return Ruling{allows: effectOf(a), Read: f.Read}
 }
 
 // hurries reports whether the provider is only asked to hurry: the sandbox comes back, or is on

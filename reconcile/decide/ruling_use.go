@@ -127,18 +127,19 @@ func worksElsewhere(v *view.View, t *reconcile.Task, failed *reconcile.Sandbox) 
 	return false
 }
 
-// keptByAnother reports whether a task of another tenant, which is over, keeps the sandbox for its user: a row that
-// names it as well must not end it before.
-func keptByAnother(v *view.View, a *reconcile.Action, f *Facts, t *reconcile.Task) bool {
+// keptByAnother says why a task of another tenant, which is over, may still want the sandbox; "" when it does not: a
+// row that names it as well must not end it before.
+func keptByAnother(v *view.View, a *reconcile.Action, f *Facts, t *reconcile.Task) string {
 	own := f.Row
 	if own == nil && f.Recheck != nil && f.Recheck.Subject != nil {
 		own = f.Recheck.Subject.Task
 	}
-	if own == nil || own.Tenant == "" || t.Tenant == "" || own.Tenant == t.Tenant || a.Rule == "over-age" {
-		return false
-	}
 	over := t.State == reconcile.TaskCompleted || t.State == reconcile.TaskFailed
-	return over && !v.Elsewhere(t, &f.Lookup.Sandbox) && t.AsOf.Before(rules.KeptUntil(v, t))
+	if !over || own == nil || own.Tenant == "" || t.Tenant == "" || own.Tenant == t.Tenant || a.Rule == "over-age" ||
+		v.Elsewhere(t, &f.Lookup.Sandbox) {
+		return ""
+	}
+	return rules.Wanted(v, t, &f.Lookup.Sandbox)
 }
 
 // taskKeptAlive says that the row asks to keep the sandbox for longer by now.
@@ -160,9 +161,9 @@ func used(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		t := &f.Users[i]
 		switch {
 		//guard:used-kept harm
-		case keptByAnother(v, a, f, t):
-			return withdraw(fmt.Sprintf("looked again: task %s of another tenant, which is %s, keeps the sandbox until %s",
-				text.Clip(t.ID, 60), t.State, text.Time(rules.KeptUntil(v, t))))
+		case keptByAnother(v, a, f, t) != "":
+			return withdraw(fmt.Sprintf("looked again: task %s of another tenant, which is %s, %s",
+				text.Clip(t.ID, 60), t.State, keptByAnother(v, a, f, t)))
 		//guard:later-used harm
 		case t.ID == a.Task || t.State.Terminal():
 		//guard:used-elsewhere live

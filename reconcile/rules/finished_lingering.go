@@ -72,13 +72,37 @@ func KeptUntil(v *view.View, t *reconcile.Task) time.Time {
 	return t.KeepAliveUntil
 }
 
+// Wanted says why a task that is over may still want the sandbox, "" when it does not: its row keeps it, or somebody
+// used it a moment ago, for no longer after its end than a row may keep one. What a row that is over is made to name
+// was never its own, and what we ended is nobody's to go on with.
+func Wanted(v *view.View, t *reconcile.Task, sb *reconcile.Sandbox) string {
+	kept := KeptUntil(v, t)
+	if t.AsOf.Before(kept) {
+		return "keeps the sandbox until " + text.Time(kept)
+	}
+	b := v.Box(sb)
+	s := v.TaskSubject(t, []reconcile.SeenSandbox{b})
+	own := sb.Task == t.ID || b.Seen().Task == t.ID || sb.CalledBy(s.Seen().Named)
+	over, _ := v.StateAge(&s)
+	ago, by := idle(v, &s, &b)
+	//guard:used-lately harm
+	if own && by != unknownIdle && ago < After(v, "finished-lingering", &s) && over < v.P.Limits.Kept() &&
+		b.State != reconcile.SandboxFailed && !reconcile.Marked(t.Error) {
+		return fmt.Sprintf("was last active in the sandbox %s ago by %s", text.Duration(ago), by)
+	}
+	return ""
+}
+
+// unknownIdle is what tells when a task was last active, where nothing does.
+const unknownIdle = "nothing: no clock tells when it ended"
+
 // idle is the shortest time since anything happened, each in its own clock: the row
 // changed, the worker sent an event, the provider saw activity, the ledger saw a change.
 func idle(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (time.Duration, string) {
 	idle, by := v.StateAge(s)
 	//guard:lingering-clock P5
 	if by == "" {
-		return 0, "nothing: no clock tells when it ended"
+		return 0, unknownIdle
 	}
 	shorter := func(age time.Duration, source string) {
 		if age < idle {

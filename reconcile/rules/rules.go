@@ -47,6 +47,7 @@ type Result struct {
 	Holds       reconcile.HeldBy
 
 	Sightings  int  // how many sightings make it due; 0 means that one look is enough
+	Anew       bool // what was found until now was something else: it is sighted for the first time
 	Conclusive bool // does not rest on the silence of events
 	Veto       bool // forbids every fail and requeue of the row
 	Report     bool // never acted on, whatever the remedy

@@ -85,6 +85,8 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	return Result{
 		Found: true, Due: settled, Holds: holds, NeedsLookup: v.Unrecorded(s),
 		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
+		//guard:missing-was-there P5
+		Anew:   wasThere(v, s),
 		Reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
 		Evidence: slices.Concat([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},
@@ -199,8 +201,21 @@ func lostFor(v *view.View, s *reconcile.Subject) time.Duration {
 			longest = max(longest, v.Since(b.Seen().StateSince))
 		}
 	}
-	open := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}]
-	return max(longest, v.Since(open.FirstSeen))
+	if wasThere(v, s) {
+		return longest
+	}
+	return max(longest, v.Since(openMissing(v, s).FirstSeen))
+}
+
+// openMissing is what is on record of the rule's finding.
+func openMissing(v *view.View, s *reconcile.Subject) reconcile.Finding {
+	return v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}]
+}
+
+// wasThere reports whether the last look still found a sandbox that only the ledger remembers as the task's: it was
+// missed by its label, and not gone.
+func wasThere(v *view.View, s *reconcile.Subject) bool {
+	return openMissing(v, s).HeldBy.Doubtful(reconcile.OnlyRemembered) && len(strangers(v, s)) == 0
 }
 
 // atItsTime reports whether the sandbox is that of an attempt that has not begun yet: the row names it. One

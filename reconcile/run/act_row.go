@@ -1,7 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -114,7 +116,8 @@ func (r *prober) asksWorker(b *reconcile.SeenSandbox) bool {
 // finalProbe probes a sandbox right before its verdict is carried out, and reports whether more has
 // to be known.
 func (r *prober) finalProbe(ctx context.Context, a *reconcile.Action, f *gathered, sb reconcile.Sandbox) bool {
-	ruling := decide.MayAct(r.view, decide.ProbeOf(sb.Ref), &decide.Facts{Lookup: reconcile.Lookup{Sandbox: sb}})
+	ruling := decide.MayAct(r.view, decide.ProbeOf(sb.Ref),
+		&decide.Facts{Read: cmp.Or(f.asked, time.Now()), Lookup: reconcile.Lookup{Sandbox: sb}})
 	if !ruling.Goes() {
 		f.Probe, f.ProbeSaid = decide.ProbeUnsure, "no final probe: "+ruling.Why
 		return false

@@ -32,7 +32,7 @@ func TestThePlatformWasAsked(t *testing.T) {
 	r := &executor{waits: map[string]reconcile.HeldBy{}}
 	r.k, r.now = &Reconciler{Tasks: &written{says: reconcile.WriteAsked}}, now
 	task := &reconcile.Task{ID: "t", State: reconcile.TaskRunning}
-	f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{},
+	f := &gathered{Facts: decide.Facts{Read: time.Now(), Recheck: &decide.Recheck{Finding: &reconcile.Finding{},
 		Subject: &reconcile.Subject{Task: task}}}}
 	p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"deadline-exceeded": {Mode: reconcile.Enforce}}}
 	v := view.New(&reconcile.Snapshot{Kind: reconcile.Full}, p)
@@ -71,7 +71,7 @@ func TestWhatRefutesAWrite(t *testing.T) {
 			r := &executor{}
 			r.k, r.now = &Reconciler{Tasks: tasks}, now
 			a := reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
-			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{Finding: &reconcile.Finding{}, Subject: &reconcile.Subject{
+			f := &gathered{Facts: decide.Facts{Read: time.Now(), Recheck: &decide.Recheck{Finding: &reconcile.Finding{}, Subject: &reconcile.Subject{
 				Task: &reconcile.Task{Events: reconcile.Events{Heartbeat: beat, Activity: acted}}}}}}
 			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{c.rule: {Mode: reconcile.Enforce}}}
 			ruling := decide.MayAct(view.New(&reconcile.Snapshot{Kind: reconcile.Full}, p), &a, &f.Facts)
@@ -149,7 +149,7 @@ func TestFinalProbeOfASilentWorker(t *testing.T) {
 			r.k = &Reconciler{Policy: w.P, Providers: map[string]reconcile.Provider{"daytona": stub}}
 			r.clock, r.probes, r.policy, r.view, r.now = stub, stub, &w.P, v, worldtest.LedgerNow
 			r.waits = map[string]reconcile.HeldBy{}
-			f := &gathered{Facts: decide.Facts{Recheck: &decide.Recheck{View: v, Finding: &reconcile.Finding{Sandbox: "s1"},
+			f := &gathered{Facts: decide.Facts{Read: time.Now(), Recheck: &decide.Recheck{View: v, Finding: &reconcile.Finding{Sandbox: "s1"},
 				Subject: subjectOf(j, "t1")}}}
 			a := &reconcile.Action{Rule: c.rule, Step: reconcile.StepFail, Attempts: 1}
 			if f.Recheck.Subject == nil {

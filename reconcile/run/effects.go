@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -17,10 +18,25 @@ type effects struct {
 
 func (k *Reconciler) effects() effects { return effects{k.Providers, k.Tasks} }
 
+// rulingHolds is for how long after the last look a ruling allows its effect to begin: two waits for the provider's
+// rate, that of the adapter's own look and that of the change.
+const rulingHolds = time.Minute
+
+// may is the context of the effect that the ruling allows. Whoever sends it asks [reconcile.TooLate] right before, for
+// a process may stand still at any moment, and what it saw before says nothing of now.
+func (e effects) may(ctx context.Context, ruling decide.Ruling, a *reconcile.Action) (context.Context, error) {
+	if err := ruling.Allows(a); err != nil {
+		return ctx, err
+	}
+	ctx = reconcile.NotAfter(ctx, ruling.Read.Add(rulingHolds))
+	return ctx, reconcile.TooLate(ctx)
+}
+
 // probe looks inside of the sandbox.
 func (e effects) probe(ctx context.Context, ruling decide.Ruling, sb reconcile.Sandbox, p reconcile.ProbePolicy,
 ) reconcile.ProbeResult {
-	if err := ruling.Allows(decide.ProbeOf(sb.Ref)); err != nil {
+	ctx, err := e.may(ctx, ruling, decide.ProbeOf(sb.Ref))
+	if err != nil {
 		return reconcile.ProbeResult{Outcome: reconcile.Infrastructure, Detail: err.Error()}
 	}
 	return e.providers[sb.Provider].Probe(ctx, sb, p)
@@ -29,7 +45,8 @@ func (e effects) probe(ctx context.Context, ruling decide.Ruling, sb reconcile.S
 // end terminates the sandbox, or stops it for a quarantine.
 func (e effects) end(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, sb reconcile.Sandbox,
 ) (reconcile.Termination, error) {
-	if err := ruling.Allows(a); err != nil {
+	ctx, err := e.may(ctx, ruling, a)
+	if err != nil {
 		return "", err
 	}
 	if a.Step != reconcile.StepQuarantine {
@@ -44,7 +61,8 @@ func (e effects) end(ctx context.Context, ruling decide.Ruling, a *reconcile.Act
 
 // resume brings a quarantined sandbox back.
 func (e effects) resume(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, sb reconcile.Sandbox) error {
-	if err := ruling.Allows(a); err != nil {
+	ctx, err := e.may(ctx, ruling, a)
+	if err != nil {
 		return err
 	}
 	suspender := reconcile.CapabilitiesOf(e.providers[a.Provider]).Suspender
@@ -56,7 +74,8 @@ func (e effects) resume(ctx context.Context, ruling decide.Ruling, a *reconcile.
 
 // activate makes an inactive template usable again.
 func (e effects) activate(ctx context.Context, ruling decide.Ruling, a *reconcile.Action) error {
-	if err := ruling.Allows(a); err != nil {
+	ctx, err := e.may(ctx, ruling, a)
+	if err != nil {
 		return err
 	}
 	templates := reconcile.CapabilitiesOf(e.providers[a.Provider]).Templates
@@ -69,7 +88,8 @@ func (e effects) activate(ctx context.Context, ruling decide.Ruling, a *reconcil
 // write fails or requeues a task by one guarded write.
 func (e effects) write(ctx context.Context, ruling decide.Ruling, a *reconcile.Action, w reconcile.Write,
 ) (reconcile.Written, *reconcile.RowBefore, error) {
-	if err := ruling.Allows(a); err != nil {
+	ctx, err := e.may(ctx, ruling, a)
+	if err != nil {
 		return "", nil, err
 	}
 	return e.tasks.Write(ctx, w)
@@ -77,7 +97,8 @@ func (e effects) write(ctx context.Context, ruling decide.Ruling, a *reconcile.A
 
 // retry has a task run again that our own write failed.
 func (e effects) retry(ctx context.Context, ruling decide.Ruling, a *reconcile.Action) (reconcile.Written, error) {
-	if err := ruling.Allows(a); err != nil {
+	ctx, err := e.may(ctx, ruling, a)
+	if err != nil {
 		return "", err
 	}
 	retrier, ok := e.tasks.(reconcile.Retrier)
@@ -89,7 +110,8 @@ func (e effects) retry(ctx context.Context, ruling decide.Ruling, a *reconcile.A
 
 // restore sets a task row back to what it was before our own write.
 func (e effects) restore(ctx context.Context, ruling decide.Ruling, a *reconcile.Action) (reconcile.Written, error) {
-	if err := ruling.Allows(a); err != nil {
+	ctx, err := e.may(ctx, ruling, a)
+	if err != nil {
 		return "", err
 	}
 	restorer, ok := e.tasks.(reconcile.Restorer)

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // What changes something outside is called in effects.go and nowhere else, where each call asks for its
@@ -53,6 +55,23 @@ func TestNoEffectWithoutARuling(t *testing.T) {
 	}
 	if found != len(outside) {
 		t.Errorf("effects.go makes %d calls, want one for each of %v", found, outside)
+	}
+}
+
+// A ruling of a minute ago allows nothing: a process may have stood still since.
+func TestARulingEnds(t *testing.T) {
+	a := &reconcile.Action{ID: "a-1", Rule: reconcile.RuleOperator, Author: "ana", Step: reconcile.StepRestore, Task: "t1",
+		Provider: "lab", Subject: "task:t1", PlannedAt: time.Now()}
+	for age, begins := range map[time.Duration]bool{0: true, rulingHolds - 30*time.Second: true, rulingHolds: false, time.Hour: false} {
+		f := &decide.Facts{Now: time.Now(), Read: time.Now().Add(-age)}
+		ruling := decide.MayAct(view.Of(&reconcile.Policy{}), a, f)
+		if !ruling.Goes() {
+			t.Fatalf("%+v", ruling)
+		}
+		ctx, err := effects{}.may(t.Context(), ruling, a)
+		if late := reconcile.TooLate(ctx); (err == nil) != begins || (late == nil) != begins {
+			t.Errorf("%s after the last look it begins: %v, and is sent: %v, want both %t", age, err, late, begins)
+		}
 	}
 }
 

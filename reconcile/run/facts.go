@@ -187,7 +187,7 @@ func (r *gatherer) readFollowed(ctx context.Context, a *reconcile.Action, f *gat
 // readWishes comes last, and with nothing after it: looking takes its time, and a hold or a pause
 // counts at once. A process that stood still meanwhile finds that its claim is over.
 func (r *gatherer) readWishes(ctx context.Context, a *reconcile.Action, f *gathered) {
-	f.acted = r.ledgerNow(ctx)
+	f.acted, f.Read = r.ledgerNow(ctx), time.Now()
 	controls, err := r.actions.Controls(ctx)
 	if err != nil {
 		f.Unread = "read the controls once more: " + text.Clip(err.Error(), 200)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -35,7 +36,8 @@ func TestProbeCutShort(t *testing.T) {
 // ruledProbe allows the probe of a sandbox that runs and is ours.
 func ruledProbe(sb reconcile.Sandbox) decide.Ruling {
 	sb.State, sb.Owned = reconcile.SandboxRunning, true
-	return decide.MayAct(view.Of(&reconcile.Policy{}), decide.ProbeOf(sb.Ref), &decide.Facts{Lookup: reconcile.Lookup{Sandbox: sb}})
+	return decide.MayAct(view.Of(&reconcile.Policy{}), decide.ProbeOf(sb.Ref), &decide.Facts{Read: time.Now(),
+		Lookup: reconcile.Lookup{Sandbox: sb}})
 }
 
 // Only what runs and is ours is probed, however it came into the judgement.

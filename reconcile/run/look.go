@@ -16,7 +16,7 @@ import (
 )
 
 // lookMissing gets by id what the ledger knows and a listing did not show: to trust a
-// shrunken listing or not, and to settle what is gone.
+// shrunken listing or not, and to settle what is gone. So it gets what only a label in the listing makes ours.
 func (k observer) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 	var refs []reconcile.Ref
 	for _, name := range k.Policy.ProviderNames() {
@@ -30,6 +30,8 @@ func (k observer) lookMissing(ctx context.Context, s *reconcile.Snapshot) {
 		}
 		refs = append(refs, view.Rotated(missing, s.Memory.Now)[:min(view.MissingLooks, len(missing))]...)
 	}
+	labelled := view.Unconfirmed(s, &k.Policy)
+	refs = append(refs, view.Rotated(labelled, s.Memory.Now)[:min(view.LooksPerPass, len(labelled))]...)
 	if s.Kind == reconcile.Quick {
 		refs = view.QuickLooks(s)
 	}

@@ -200,8 +200,9 @@ func (r *prober) probeAll(ctx context.Context, due []reconcile.Sandbox) []reconc
 // mayProbe looks at a sandbox that is about to be probed, as it is now, and rules on the probe: a listing
 // may show for a while what is somebody else's by now, or rests.
 func (k *Reconciler) mayProbe(ctx context.Context, ref reconcile.Ref, busy bool) (reconcile.Sandbox, decide.Ruling) {
+	asked := time.Now()
 	look := k.observer().lookupOne(ctx, ref)
-	f := &decide.Facts{Lookup: look, Unread: look.Error, Busy: busy}
+	f := &decide.Facts{Read: asked, Lookup: look, Unread: look.Error, Busy: busy}
 	if look.Error == "" && !look.Gone {
 		f.Unnamed, f.Unread = k.observer().unnamed(ctx, &look.Sandbox)
 	}

@@ -184,6 +184,9 @@ func (s *seat) enter(ctx context.Context, q query) (made *turn, err error) {
 	if err := t.spring(ctx, false); err != nil {
 		return nil, err
 	}
+	if err := reconcile.TooLate(ctx); err != nil {
+		return nil, t.failed(err) // as the real ports do, right before they send
+	}
 	if err := t.meet(ctx); err != nil {
 		return nil, err
 	}

@@ -75,6 +75,28 @@ func Relabelled(s *reconcile.Snapshot, live map[string]bool) (shown []reconcile.
 	return shown
 }
 
+// Unconfirmed are the listed sandboxes that the ledger does not know and that nothing but their label gives to a task,
+// where a task is what makes them ours: a listing may show one with the label of another.
+func Unconfirmed(s *reconcile.Snapshot, p *reconcile.Policy) (refs []reconcile.Ref) {
+	var names map[string]string // by task, what its row names
+	for i := range s.Sandboxes {
+		sb := &s.Sandboxes[i]
+		if sb.Task == "" || !p.Providers[sb.Provider].ByRow(sb) || s.Memory.Sandboxes.Has(sb.Ref) {
+			continue
+		}
+		if names == nil {
+			names = make(map[string]string, len(s.Tasks))
+			for j := range s.Tasks {
+				names[s.Tasks[j].ID] = s.Tasks[j].Sandbox
+			}
+		}
+		if !sb.CalledBy(names[sb.Task]) {
+			refs = append(refs, sb.Ref)
+		}
+	}
+	return refs
+}
+
 // QuickLooks are the sandboxes that a quick pass gets by id: those of tasks that left the
 // live set, those that fail their probes, those whose executions wait, and of those that a provider gave a reason to
 // look at the ones that are known.

@@ -186,6 +186,9 @@ func (t *Tasks) begin(ctx context.Context, o pgx.TxOptions, do func(pgx.Tx, time
 			return notPrepared{fmt.Errorf("prepare the transaction: %w", err)}
 		}
 		t.creators.Store(&creators)
+		if err := reconcile.TooLate(ctx); err != nil {
+			return err
+		}
 		return do(tx, now)
 	})
 	if unfit(err) {

@@ -14,6 +14,10 @@ import (
 // the call itself was on its way, nobody could have seen.
 const unavoidable = 30 * time.Second
 
+// stillMost is how long may lie between the last thing that a process did and the deed: for longer no ruling holds. A
+// call that is slow on its way takes seconds more.
+const stillMost = time.Minute + 10*time.Second
+
 // harms is the promise of all: "in any order of faults it never harms healthy work".
 func (w *watch) harms(d *effect) string {
 	why := ""
@@ -103,10 +107,9 @@ func (w harm) justNow(d *effect) bool {
 	return changed >= read.step && w.soon(d, read)
 }
 
-// soon reports whether the deed came soon after the look.
+// soon reports whether the deed came soon after the look: a process that stands still before a call does not make it.
 func (w harm) soon(d *effect, read moment) bool {
-	stood := w.at.Sub(d.p.woke) < unavoidable // still, with the call on its way
-	return stood || d.p.last.Sub(read.at) <= unavoidable
+	return d.p.last.Sub(read.at) <= unavoidable && w.at.Sub(d.p.last) <= stillMost
 }
 
 // plans is harm for what a pass says that it will do: the plan is read by people.

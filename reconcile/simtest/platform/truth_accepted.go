@@ -137,7 +137,8 @@ func (t truth) acceptedEnd(b *box, a *reconcile.Action) string {
 		return "its quarantine is over and nobody has brought it back"
 	case a.Seq > 0 && r != nil && r.State.Terminal() && actionIn(r.Error) == a.Remedy:
 		return "we ended its task, and the sandbox with it"
-	case a.Seq > 0 && a.Task != "" && b.task != nil && a.Task != b.task.id && r != nil && r.State.Terminal():
+	case a.Seq > 0 && a.Task != "" && b.task != nil && a.Task != b.task.id && r != nil && r.State.Terminal() &&
+		!isEvil(a.Task):
 		return "a task that failed has its name" // "no other live task links to it"
 	case a.Rule == "idle-broken" && t.flaky(b):
 		return "its probes failed again and again while others were answered"
