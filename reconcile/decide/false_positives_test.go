@@ -204,7 +204,7 @@ func TestWatchedRowsAreRead(t *testing.T) {
 		w := worldtest.NewWorld(t, "verdict heartbeat-lost task:t1 ago=10m failed=10m; verdict heartbeat-lost task:t2 ago=10m; "+
 			"task t2 running")
 		w.S.Kind = kind
-		ids, _ := view.WantedRows(&w.S, map[string]bool{"t2": true}, nil)
+		ids, _ := view.WantedRows(&w.S, &w.P, map[string]bool{"t2": true}, nil)
 		if got := slices.Contains(ids, "t1"); got != want || slices.Contains(ids, "t2") {
 			t.Errorf("a %s pass reads %v by key, want t1: %v", kind, ids, want)
 		}

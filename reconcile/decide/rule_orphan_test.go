@@ -21,14 +21,21 @@ func TestWhatAQuickPassSightsAgain(t *testing.T) {
 		mode   reconcile.Mode
 		want   int
 	}{
-		"ten":                           {10, reconcile.Quick, nil, reconcile.Enforce, 10},
-		"eleven":                        {11, reconcile.Quick, nil, reconcile.Enforce, 0},
-		"in a full pass":                {1, reconcile.Full, nil, reconcile.Enforce, 0},
-		"the rule is off":               {1, reconcile.Quick, nil, reconcile.Off, 0},
-		"sighted a moment ago":          {1, reconcile.Quick, func(f *reconcile.Finding) { f.SightedAt = now.Add(-59 * time.Second) }, reconcile.Enforce, 0},
-		"due already":                   {1, reconcile.Quick, func(f *reconcile.Finding) { f.Due = true }, reconcile.Enforce, 0},
-		"held":                          {1, reconcile.Quick, func(f *reconcile.Finding) { f.HeldBy = reconcile.HeldBy{reconcile.HeldShared()} }, reconcile.Enforce, 0},
-		"of a rule for full ones alone": {1, reconcile.Quick, func(f *reconcile.Finding) { f.Rule = "over-age" }, reconcile.Enforce, 0},
+		"ten":                            {10, reconcile.Quick, nil, reconcile.Enforce, 10},
+		"eleven":                         {11, reconcile.Quick, nil, reconcile.Enforce, 0},
+		"in a full pass":                 {1, reconcile.Full, nil, reconcile.Enforce, 0},
+		"the rule is off":                {1, reconcile.Quick, nil, reconcile.Off, 0},
+		"sighted a moment ago":           {1, reconcile.Quick, func(f *reconcile.Finding) { f.SightedAt = now.Add(-59 * time.Second) }, reconcile.Enforce, 0},
+		"due already":                    {1, reconcile.Quick, func(f *reconcile.Finding) { f.Due = true }, reconcile.Enforce, 0},
+		"held":                           {1, reconcile.Quick, func(f *reconcile.Finding) { f.HeldBy = reconcile.HeldBy{reconcile.HeldShared()} }, reconcile.Enforce, 0},
+		"of a rule for full ones alone":  {1, reconcile.Quick, func(f *reconcile.Finding) { f.Rule = "over-age" }, reconcile.Enforce, 0},
+		"waits its turn":                 {3, reconcile.Quick, waitsItsTurn, reconcile.Enforce, 3},
+		"waits its turn, in a full pass": {3, reconcile.Full, waitsItsTurn, reconcile.Enforce, 0},
+		"eleven wait their turn":         {11, reconcile.Quick, waitsItsTurn, reconcile.Enforce, 10},
+		"waits its turn, and is held": {1, reconcile.Quick, func(f *reconcile.Finding) {
+			waitsItsTurn(f)
+			f.HeldBy = append(f.HeldBy, reconcile.HeldShared())
+		}, reconcile.Enforce, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &reconcile.Snapshot{Kind: c.kind, Memory: reconcile.Memory{Now: now, Findings: map[reconcile.FindingKey]reconcile.Finding{}}}
@@ -41,12 +48,17 @@ func TestWhatAQuickPassSightsAgain(t *testing.T) {
 				s.Memory.Findings[f.Key()] = f
 			}
 			rule := reconcile.RulePolicy{Mode: c.mode, Apart: time.Minute}
-			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"orphan": rule, "over-age": rule}}
+			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"orphan": rule, "over-age": rule},
+				Limits: reconcile.Limits{PerHour: 200}}
 			if got := view.SightAgain(s, p); len(got) != c.want {
 				t.Errorf("a quick pass sights %v again, want %d", got, c.want)
 			}
 		})
 	}
+}
+
+func waitsItsTurn(f *reconcile.Finding) {
+	f.Due, f.HeldBy = true, reconcile.HeldBy{{Kind: reconcile.HeldBudget, What: "share 10% of 20 sandboxes"}}
 }
 
 func TestOrphan(t *testing.T) {

@@ -1,6 +1,9 @@
 package decide
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSandboxMissing(t *testing.T) {
 	// The row names its sandbox by an id that the provider knows.
@@ -62,7 +65,7 @@ func TestSandboxMissing(t *testing.T) {
 		"a life sign inside the limit": {
 			seen + byID + "task t1 running started=1h ev.heartbeat=90s sandbox=s1; " + gone, "kept", "last seen 1m30s ago"},
 		"a life sign, and names of sandboxes last": {
-			"provider daytona id=yes label=no named=yes; " + seen + "task t1 running started=1h ev.heartbeat=90s sandbox=s0; " +
+			"provider daytona id=yes label=no named=yes; " + seen + "task t1 running started=1h ev.heartbeat=60s sandbox=s0; " +
 				"row t9 completed; box daytona/s9 running task=t9 lasting=yes", "look", "last seen"},
 		"a life sign a second older": {
 			seen + byID + "task t1 running started=1h ev.heartbeat=91s sandbox=s1; " + gone, "due", ""},
@@ -229,6 +232,41 @@ func TestSandboxMissingSources(t *testing.T) {
 			"pass quick; source listing:daytona trusted; " + ran + "knew box daytona/s2 running task=t1", "look", ""},
 		"a quick pass without a listing": {
 			"pass quick; " + ran, "look", "no complete listing"},
+	})
+}
+
+// TestLookedTwice: an earlier look that found it gone is the first of two, also where a sign of life counted then.
+func TestLookedTwice(t *testing.T) {
+	const quick = "pass quick; source listing:daytona trusted; provider daytona id=yes; "
+	const ran = "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; look daytona/s1 gone; find t1 none; "
+	const knew = "knew box daytona/s1 running task=t1 gone="
+	const stopped = "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; look daytona/s1 stopped task=t1; find t1 none; " +
+		"knew box daytona/s1 stopped task=t1 since="
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"gone for the threshold by an earlier look": {quick + ran + knew + "30s", "due", "s1 at daytona is gone"},
+		"gone for a second less":                    {quick + ran + knew + "29s", "seen", ""},
+		"gone since its worker was heard last":      {quick + ran + knew + "2m", "due", ""},
+		"its worker was heard since":                {quick + ran + knew + "2m1s", "seen", ""},
+		"three looks are asked for":                 {"rule sandbox-missing looks=3; " + quick + ran + knew + "1m", "seen", ""},
+		"a longer threshold":                        {"rule sandbox-missing after=5m; " + quick + ran + knew + "1m", "seen", ""},
+		"its listing came back since":               {quick + ran + knew + "1m; source listing:daytona trusted recovered=30s", "seen", ""},
+		"another one of it is gone only now": {quick + ran + knew + "1m; knew box daytona/s2 running task=t1; look daytona/s2 gone",
+			"seen", ""},
+		"stopped for the threshold by an earlier look": {quick + stopped + "30s", "due", "s1 at daytona is stopped"},
+		"stopped for a second less":                    {quick + stopped + "29s", "seen", ""},
+		"stopped, and in another state before": {quick + strings.ReplaceAll(stopped, "knew box daytona/s1 stopped",
+			"knew box daytona/s1 running") + "30s", "seen", ""},
+		"a sign of life counts": {quick + "task t1 running started=1h updated=1h ev.heartbeat=90s sandbox=s1; look daytona/s1 gone; " +
+			"find t1 none; " + knew + "1m", "kept", "last seen 1m30s ago"},
+	})
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"looked at before the sign of life ceases to count": {
+			quick + "task t1 running started=1h ev.heartbeat=61s sandbox=s1; knew box daytona/s1 running task=t1", "look", "last seen"},
+		"not looked at a second before": {
+			quick + "task t1 running started=1h ev.heartbeat=60s sandbox=s1; knew box daytona/s1 running task=t1", "kept", "last seen"},
+		"looked at once in a pass": {
+			quick + "task t1 running started=1h ev.heartbeat=61s sandbox=s1; knew box daytona/s1 running task=t1; " +
+				"look daytona/s1 gone", "kept", "last seen"},
 	})
 }
 

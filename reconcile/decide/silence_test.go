@@ -15,6 +15,7 @@ func TestSilenceNeedsProof(t *testing.T) {
 	const silent = world + "task t1 running started=1h ev.heartbeat=2m; "
 	const atWork = world + "task t1 running started=1h ev.heartbeat=5m ev.activity=4m; "
 	const dead = "probe daytona/s1 answered=10s worker=dead; "
+	const beatless = box + "task w1 running started=1h activity=5s; knew task t1 running since=1h; task t1 running started=1h "
 	const gpu = "rule heartbeat-lost when.template=gpu then=10m; "
 	const alive = "probe daytona/w1 answered=10s worker=alive; "
 	const answers = "probe daytona/w1 answered=10s; "
@@ -57,6 +58,12 @@ func TestSilenceNeedsProof(t *testing.T) {
 			silent + alive + dead + "knew box daytona/s1 running task=t1 resumed=129s", "held", "only silence: "},
 		"the worker is dead, in a sandbox that came back": {
 			silent + alive + dead + "knew box daytona/s1 running task=t1 resumed=130s", "due", ""},
+		"nobody sends heartbeats here, and the worker that was there is dead": {
+			beatless + "activity=91s; " + alive + "probe daytona/s1 answered=10s worker=dead alive=5m", "due", "its worker was not running"},
+		"nobody sends heartbeats here, and the worker that was there is dead and active a moment ago": {
+			beatless + "activity=90s; " + alive + "probe daytona/s1 answered=10s worker=dead alive=5m", "healthy", ""},
+		"nobody sends heartbeats here, and no worker was ever there": {
+			beatless + "activity=91s; " + alive + dead, "healthy", ""},
 		"the worker is dead, and had said nothing of its own yet": {
 			world + "task t1 running started=1h activity=2m heartbeat=never; " + alive + dead, "probe", "its newest sign is of work"},
 		"the worker is dead, had said nothing, and was found before": {

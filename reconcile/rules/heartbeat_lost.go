@@ -15,17 +15,22 @@ import (
 // itself, has to agree. A worker whose process is gone need not have promised anything.
 func heartbeatLost(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
-	switch {
-	case t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning:
+	if t == nil || s.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return apart(v, s, "running tasks are")
+	}
+	worker, _ := v.WorkerSeen(s)
+	switch {
 	case t.LastSeen().IsZero():
 		return healthyResult("its worker was never seen, so no silence can be timed; " +
 			"assigned-stale covers what never started")
 	//guard:silent-beats harm
-	case !v.Beats:
+	case !v.Beats && worker != reconcile.WorkerDead:
 		return healthyResult("no worker sends heartbeats here: silence proves nothing")
 	}
-	limit := silenceLimit(v, s)
+	limit := max(After(v, "heartbeat-lost", s), v.Limit)
+	if worker == reconcile.WorkerDead {
+		limit = v.Limit // nobody waits for one that is gone for longer than a sign of life counts
+	}
 	all := t.AsOf.Sub(v.Sign(t))
 	ran, _ := v.StateAge(s) // a sign of an earlier attempt does not time this one's silence
 	//guard:silent-ran P5
@@ -43,15 +48,6 @@ func heartbeatLost(v *view.View, s *reconcile.Subject) Result {
 	return proven(v, s, fmt.Sprintf("silent for %s", text.Duration(quiet)), func() Result {
 		return foundSilent(v, s, min(all, ran), limit)
 	})
-}
-
-// silenceLimit is after which silence a task is due. Of a worker that is known to be gone nobody waits for longer
-// than a sign of life counts.
-func silenceLimit(v *view.View, s *reconcile.Subject) time.Duration {
-	if worker, _ := v.WorkerSeen(s); worker == reconcile.WorkerDead {
-		return v.Limit
-	}
-	return max(After(v, "heartbeat-lost", s), v.Limit)
 }
 
 // namedAtRest is the sandbox that the row names, by its id or by its name, and that a direct look

@@ -35,14 +35,17 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Here && b.State == reconcile.SandboxDeleting }) {
 		return Result{NeedsLookup: v.CanLook(t), Suspect: v.State(s)} // a list may show for long what is gone
 	}
+	grace := After(v, "sandbox-missing", s)
 	//guard:missing-alive P14
 	if age, alive := v.Alive(t); alive {
 		successor := v.Successors != nil && v.CanLook(t)
 		kept := fmt.Sprintf("no sandbox was found, but its worker was last seen %s ago", text.Duration(age))
+		// In time for that look to be the first of two when the limit is over.
+		usual := reconcile.RuleNamed("sandbox-missing").Default.After
+		soon := age > v.Limit-usual && v.CanLook(t) && Unseen(v, s)
 		//guard:missing-heir harm
-		return Result{NeedsLookup: successor, Suspect: kept}
+		return Result{NeedsLookup: successor || soon, Suspect: kept}
 	}
-	grace := After(v, "sandbox-missing", s)
 	//guard:missing-grace P3
 	if age, by := v.StateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
 		return Result{Suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
@@ -81,7 +84,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	}
 	told, record := v.DeathWords(s)
 	//guard:missing-record-goes-on P5
-	settled := !s.HasBox(v.Renewed) && (onRecord(v, s, grace) || inNeither(v, s, grace))
+	settled := !s.HasBox(v.Renewed) && (onRecord(v, s, grace) || inNeither(v, s, grace) || lookedTwice(v, s, grace))
 	return Result{
 		Found: true, Due: settled, Holds: holds, NeedsLookup: v.Unrecorded(s),
 		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
@@ -142,6 +145,40 @@ func onRecord(v *view.View, s *reconcile.Subject, after time.Duration) bool {
 		//guard:missing-record-after P3
 		return longer && d.Ago() < after
 	})
+}
+
+// lookedTwice reports whether an earlier look, for as long as the threshold ago, showed that each sandbox of the task
+// was gone or over already, so that this one is the second. The first may be of the time in which the worker's last
+// sign still counted: what matters is that nothing was heard of it since.
+func lookedTwice(v *view.View, s *reconcile.Subject, after time.Duration) bool {
+	some := false
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		if v.Past(s, b) {
+			continue
+		}
+		var first time.Time
+		switch {
+		case b.Gone && !b.Here:
+			first = b.Seen().GoneAt
+		case b.Here && b.Lost() && b.Seen().State == b.State:
+			first = b.Seen().StateSince
+		}
+		//guard:twice-looked P3
+		if !b.Known || first.IsZero() || v.Since(first) < after {
+			return false
+		}
+		//guard:twice-heard harm
+		if !v.SinceSilent(s, first) {
+			return false
+		}
+		//guard:twice-fresh P6
+		if first.Before(v.FreshSightings(reconcile.SourceTasks, reconcile.SourceLink, reconcile.ListingOf(b.Provider))) {
+			return false
+		}
+		some = true
+	}
+	return some && PolicyOf(v, "sandbox-missing").Looks <= reconcile.RuleNamed("sandbox-missing").Default.Looks
 }
 
 // inNeither reports whether this pass looked for each sandbox of the task in two ways that are not wrong together: a

@@ -56,6 +56,30 @@ func TestWhatIsProbed(t *testing.T) {
 	}
 }
 
+// A worker that will soon be silent for as long as counts is probed before it is, where that keeps nothing awake.
+func TestProbesComeBeforeTheLimit(t *testing.T) {
+	const probed = "box daytona/s1 running task=t1; probe daytona/s1 answered=40s; "
+	for world, want := range map[string][]string{
+		probed + "task t1 running started=1h ev.heartbeat=61s":                                  {"s1"},
+		probed + "task t1 running started=1h ev.heartbeat=60s":                                  nil,
+		probed + "task t1 running started=1h ev.heartbeat=62s ev.activity=61s":                  nil,
+		"provider daytona awake=yes; " + probed + "task t1 running started=1h ev.heartbeat=61s": nil,
+		"provider daytona awake=yes; " + probed + "task t1 running started=1h ev.heartbeat=91s": {"s1"},
+	} {
+		w := worldtest.NewWorld(t, world)
+		j := judgeWorld(w)
+		r := &executor{}
+		r.k, r.policy, r.view, r.result = &Reconciler{}, &w.P, j.View, &Result{Judged: j, Plan: &decide.Plan{}}
+		var got []string
+		for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
+			got = append(got, sb.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("probed are %q, want %q\nworld: %s", got, want, world)
+		}
+	}
+}
+
 // Where a probe counts as activity only suspects are probed, and those that work anyway.
 func TestProbesKeepNothingAwake(t *testing.T) {
 	const all = "task t1 running started=1h ev.heartbeat=5s; task t2 running started=1h ev.heartbeat=5m; " +

@@ -151,8 +151,9 @@ func rank(c candidate) int {
 	return 1
 }
 
-// suspect reports whether a probe would settle something: a probe failed, or the worker
-// is silent.
+// suspect reports whether a probe would settle something: a probe failed, or the worker is silent. One that has missed
+// what it promised is asked a little before the limit is over, where that keeps nothing awake, so that the answer is
+// there then. One that is in the middle of its work is not: each probe more is one that may fail by chance.
 func (r *prober) suspect(d *decide.Decision, b *reconcile.SeenSandbox) bool {
 	if d.Probe || len(b.Probes.Failures) > 0 {
 		return true
@@ -161,8 +162,12 @@ func (r *prober) suspect(d *decide.Decision, b *reconcile.SeenSandbox) bool {
 	if t == nil || d.Subject.LinkState != reconcile.LinkLive || t.State != reconcile.TaskRunning {
 		return false
 	}
-	_, alive := r.view.Alive(t)
-	return !alive
+	age, alive := r.view.Alive(t)
+	//guard:probe-soon P10
+	if r.policy.Providers[b.Provider].KeptAwake {
+		return !alive
+	}
+	return !alive || view.TaskDue(t) && age > r.view.Limit-2*r.policy.Quick
 }
 
 func (r *prober) probeDue(c *candidate, p reconcile.ProbePolicy) bool {

@@ -23,7 +23,7 @@ func (k observer) readRows(ctx context.Context, s *reconcile.Snapshot) error {
 			linked[k.Policy.Named(t)] = true
 		}
 	}
-	ids, keys := view.WantedRows(s, live, linked)
+	ids, keys := view.WantedRows(s, &k.Policy, live, linked)
 	if err := k.readByID(ctx, s, ids); err != nil {
 		return err
 	}

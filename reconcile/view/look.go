@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,7 +31,7 @@ func Rotated[T any](list []T, now time.Time) []T {
 const sightedMost = 10
 
 // SightAgain are the sandboxes that a full pass found something of which a quick one may sight again: nothing holds
-// it, and the interval between two sightings is over. None where they are many.
+// it, and the interval between two sightings is over. None where they are many. Besides, those that wait their turn.
 func SightAgain(s *reconcile.Snapshot, p *reconcile.Policy) (refs []reconcile.Ref) {
 	if s.Kind != reconcile.Quick {
 		return nil
@@ -43,10 +44,33 @@ func SightAgain(s *reconcile.Snapshot, p *reconcile.Policy) (refs []reconcile.Re
 	}
 	//guard:sighted-many P7
 	if len(refs) > sightedMost {
-		return nil
+		refs = nil
+	}
+	again := func(f *reconcile.Finding) bool { return reconcile.RuleNamed(f.Rule).SightedAgain }
+	for _, f := range nextInTurn(s, p, again) {
+		refs = append(refs, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox})
 	}
 	reconcile.SortRefs(refs)
 	return refs
+}
+
+// nextInTurn are those of the findings that wait for nothing but a place in the budget of a pass, the oldest first and
+// no more than a quick pass looks at: they need not wait for the next full one, whose breaker has seen all of them.
+func nextInTurn(s *reconcile.Snapshot, p *reconcile.Policy, of func(*reconcile.Finding) bool,
+) (next []reconcile.Finding) {
+	if s.Memory.Spent.Hour >= p.Limits.PerHour {
+		return nil
+	}
+	for _, f := range s.Memory.Findings {
+		waits := f.Due && len(f.HeldBy) == 1 && f.HeldBy[0].Kind == reconcile.HeldBudget
+		if waits && p.Judges(f.Rule) && of(&f) {
+			next = append(next, f)
+		}
+	}
+	slices.SortFunc(next, func(a, b reconcile.Finding) int {
+		return cmp.Or(a.FirstSeen.Compare(b.FirstSeen), cmp.Compare(a.Subject, b.Subject))
+	})
+	return next[:min(len(next), sightedMost)]
 }
 
 // SightedAgain reports whether a rule that needs a full pass may judge the subject now: this is one, or what one found

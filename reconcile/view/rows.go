@@ -8,7 +8,8 @@ import (
 
 // WantedRows are the rows to read besides the live ones: by id, those that were live or are named by a
 // sandbox; by key, those that may name a sandbox which nothing explains yet.
-func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcile.Ref]bool) (ids, keys []string) {
+func WantedRows(s *reconcile.Snapshot, p *reconcile.Policy, live map[string]bool, linked map[reconcile.Ref]bool,
+) (ids, keys []string) {
 	wanted := map[string]bool{}
 	for id, kept := range s.Memory.Tasks.Kept() {
 		if kept.Live() && !live[id] {
@@ -17,6 +18,11 @@ func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcil
 	}
 	if s.Kind == reconcile.Quick {
 		wantStopped(s, live, wanted)
+		for _, f := range nextInTurn(s, p, func(f *reconcile.Finding) bool {
+			return f.Task != "" && !live[f.Task] && !reconcile.RuleNamed(f.Rule).FullOnly
+		}) {
+			wanted[f.Task] = true
+		}
 	} else {
 		wantWatched(s, live, wanted)
 	}
