@@ -96,8 +96,10 @@ func TestIdleBroken(t *testing.T) {
 			"probe daytona/s8 failed=1m; probe daytona/s7 answered=2m", "due", ""},
 		"one of two others failed and answered since": {broken + "box daytona/s8 running task=t8; row t8 completed; " +
 			"probe daytona/s8 answered=1m ended=90s", "held", "1 of the 2 others that were probed since fail as well"},
-		"one of two others failed and answered before": {broken + "box daytona/s8 running task=t8; row t8 completed; " +
-			"probe daytona/s8 answered=1m ended=3m", "due", ""},
+		"one of two others failed and answered before, minutes ago": {broken + "box daytona/s8 running task=t8; row t8 completed; " +
+			"probe daytona/s8 answered=1m ended=5m", "held", "1 of the 2 others that were probed since fail as well"},
+		"one of two others failed and answered before, a second earlier": {broken + "box daytona/s8 running task=t8; " +
+			"row t8 completed; probe daytona/s8 answered=1m ended=5m1s", "due", ""},
 		"one of two others failed and answered since, long ago": {live + box + "probe daytona/s1 failed=9m50s,1m30s,1m; " +
 			"box daytona/s8 running task=t8; row t8 completed; probe daytona/s8 answered=1m ended=9m", "due", ""},
 		"it failed and answered a while ago": {

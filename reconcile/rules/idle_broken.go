@@ -154,8 +154,8 @@ func provesBroken(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) 
 const flapping = 5 * time.Minute
 
 // others counts the other sandboxes of the provider whose newest probe was made since a first
-// failure, or in the same round, by how it went. One that failed and answered since is no witness that
-// all is well with the provider, but that it fails in part.
+// failure, or in the same round, by how it went. One that failed and answered within the last minutes is no witness
+// that all is well with the provider, but that it fails in part, also where this one had not failed yet.
 func others(v *view.View, ref reconcile.Ref, first time.Time) (failed, answered int) {
 	from := first.Add(-v.P.Providers[ref.Provider].Probe.Timeout)
 	count := oncePerTenant(v)
@@ -165,7 +165,7 @@ func others(v *view.View, ref reconcile.Ref, first time.Time) (failed, answered 
 			continue
 		}
 		//guard:broken-flapping harm
-		flaps := !seen.RunEnded.Before(reconcile.Latest(from, v.Now.Add(-flapping)))
+		flaps := !seen.RunEnded.Before(v.Now.Add(-flapping))
 		switch {
 		case last.Outcome.Failed(), flaps:
 			failed += count(other, true)
