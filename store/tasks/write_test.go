@@ -258,6 +258,21 @@ func TestTerminalRowsAreNeverWritten(t *testing.T) {
 	}
 }
 
+// What was ruled too long ago is not written, also where only the wait for a connection used the time up.
+func TestTooLateIsNotWritten(t *testing.T) {
+	w := omoiosWorld(t)
+	w.exec("INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'running', 'box-1')", id("1"))
+	task, before := w.one(id("1")), w.row(id("1"))
+	late := reconcile.NotAfter(t.Context(), time.Now())
+	if _, _, err := w.tasks.Write(late, reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason}); err == nil ||
+		w.row(id("1")) != before {
+		t.Errorf("Write = %v, row %s", err, w.row(id("1")))
+	}
+	if got := w.write(reconcile.Write{Step: reconcile.StepFail, Task: task, Reason: reason}); got != reconcile.WriteDone {
+		t.Errorf("in time it is %s", got)
+	}
+}
+
 func TestABusyRowIsWaitedForOnlyAsLongAsAllowed(t *testing.T) {
 	w := omoiosWorld(t)
 	w.pool.Close()

@@ -26,7 +26,7 @@ func (w *watch) harms(d *effect) string {
 		why = w.was.work
 	case d.ends() && d.b != nil && d.b.owner == ours && d.b.there():
 		if why = w.platform.truth().use(d.b); why != "" && d.a != nil && (w.platform.truth().acceptedEnd(d.b, d.a) != "" ||
-			d.k != nil && w.platform.truth().accepted(d.k, d.rule()) != "") {
+			d.k != nil && (d.a.Task == "" || d.a.Task == d.k.id) && w.platform.truth().accepted(d.k, d.rule()) != "") {
 			why = ""
 		}
 	}
