@@ -62,8 +62,8 @@ func (s *stretch) went(next string, shown int) error {
 // Met is who read each sandbox last.
 type met map[string]*stretch
 
-// note leaves out of a page those that stood on an earlier one. Fresh is how many of it this stretch had not read, though
-// another part of the same listing may have. Later is a part that begins later and has read one of them.
+// note leaves out of a page those that stood on an earlier one. Fresh is how many of it this stretch had not read,
+// though another part of the listing may have. Later is a part that begins later and has read one of them.
 func (m met) note(page []reconcile.Sandbox, s *stretch) (unmet []reconcile.Sandbox, fresh int, later *stretch) {
 	kept := 0
 	for i := range page {
