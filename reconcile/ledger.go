@@ -63,8 +63,8 @@ type Passes interface {
 
 // Actions are the steps that passes have planned, and the right to carry them out.
 type Actions interface {
-	// OpenActions reads the actions that are not closed, oldest remedy first.
-	OpenActions(ctx context.Context) ([]Action, error)
+	// OpenActions reads the actions that are not closed, of these remedies or of all, oldest remedy first.
+	OpenActions(ctx context.Context, remedies ...string) ([]Action, error)
 	// Controls reads the operators' requests that are in force, to be looked at again right
 	// before each action.
 	Controls(ctx context.Context) (Controls, error)

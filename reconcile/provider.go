@@ -33,8 +33,8 @@ type Provider interface {
 	Find(ctx context.Context, task string) ([]Sandbox, error)
 
 	// Terminate ends the sandbox by its immutable id, if it is still the one expected:
-	// compare and delete, where the provider can. One that is being deleted is asked for
-	// again only when it was expected so.
+	// compare and delete, where the provider can, else it looks first, unless it was [Sandbox.Looked] at just now.
+	// One that is being deleted is asked for again only when it was expected so.
 	Terminate(ctx context.Context, expected Sandbox) (Termination, error)
 
 	// Probe runs a real exec and a real file listing in the sandbox. It never resumes one

@@ -67,6 +67,7 @@ type Sandbox struct {
 	Error                                string       // the provider's own reason of a failure
 	NoContainer                          bool         // the platform's record says running, and nothing runs behind it
 	StableName                           bool         // its name goes on: a later sandbox of that name continues it
+	Looked                               time.Time    // when its provider's Get showed it so, by this process's clock
 	Excepted                             bool         // the config excepts it from what is ours, whatever else proves it
 	Canary                               bool         // its label says that sandkeeper made it to be found, see [Canary]
 	Spare                                bool         // of a warm pool, by the config: it names no task, and need not

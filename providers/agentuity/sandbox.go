@@ -85,7 +85,7 @@ func (p *Provider) home(said, seen string) string {
 // expected and still ours. An error without a termination means that nobody knows whether it
 // was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.base.Terminate(ctx, expected, p.look, p.end)
+	return p.base.Terminate(ctx, expected, wire.Look(p.look).Or(expected), p.end)
 }
 
 // end asks once. Whatever well it answers, the sandbox is gone when a look says so: also a

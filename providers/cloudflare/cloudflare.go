@@ -79,7 +79,7 @@ var Keys = entry.Keys{
 // Abilities are what the adapter can do with both halves.
 var Abilities = wire.Abilities{
 	Labels: true, Template: true, PageSize: pageSize, States: states, Refuses: true, StaysOnRecord: true,
-	Exec: true, Files: true,
+	Exec: true, Files: true, LooksItself: true,
 	Looks: "the control plane's instances and the object's own state: two stores, which are seen to disagree",
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -16,11 +17,14 @@ import (
 // pageSize is the largest page that the API gives.
 const pageSize = 200
 
-// List reads every page, oldest sandbox first, so that nothing moves between pages while
-// they are read. Where labels prove the ownership, only sandboxes with these labels are
-// asked for: the cost of a pass follows what is ours.
+// List reads every page, in the order of creation, so that nothing moves between pages while
+// they are read: those of a large fleet side by side, each part from a moment of creation on. Where
+// labels prove the ownership, only sandboxes with these labels are asked for: the cost of a pass
+// follows what is ours.
 func (p *Provider) List(ctx context.Context, yield func([]reconcile.Sandbox) error) (reconcile.Listing, error) {
-	return p.base.List(ctx, yield, wire.Scope{Read: p.pages(p.entry.Owns.Labels), Ours: len(p.entry.Owns.Labels) > 0})
+	ours := p.entry.Owns.Labels
+	return p.base.List(ctx, yield, wire.Scope{Read: p.pages(ours), Ours: len(ours) > 0,
+		From: func(made time.Time) wire.ReadPage { return p.pagesFrom(ours, made) }})
 }
 
 // Find asks for the sandboxes whose link label names the task.
@@ -64,11 +68,19 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 
 // pages reads the pages of the sandboxes with these labels, one after the other.
 func (p *Provider) pages(labels map[string]string) wire.ReadPage {
+	return p.pagesFrom(labels, time.Time{})
+}
+
+// pagesFrom reads those of the sandboxes that were made at a moment or later; zero: of all.
+func (p *Provider) pagesFrom(labels map[string]string, made time.Time) wire.ReadPage {
 	var in page
 	return func(ctx context.Context, cursor string) (wire.Page, error) {
 		query, err := listQuery(labels)
 		if err != nil {
 			return wire.Page{}, err
+		}
+		if !made.IsZero() {
+			query.Set("createdAtAfter", made.UTC().Format("2006-01-02T15:04:05.000Z"))
 		}
 		if cursor != "" {
 			query.Set("cursor", cursor)

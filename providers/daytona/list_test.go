@@ -11,7 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/daytona/daytonatest"
 	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/providertest"
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -444,4 +447,40 @@ func TestTerminateIsSentOnce(t *testing.T) {
 			t.Errorf("Terminate = %q, %v after %d deletes; want an error after 1", how, err, deletes)
 		}
 	})
+}
+
+// A listing of many pages is read side by side, from moments of creation on: it shows the same, and asks for little
+// more. A server that knows no such filter shows the same too, one page after the other.
+func TestLargeListIsReadSideBySide(t *testing.T) {
+	const fleet = 21*pageSize + 5
+	for name, test := range map[string]struct {
+		ignored bool
+		from    int32 // listings from a moment on, at least
+	}{"by the vendor": {false, 4}, "by a server that ignores the filter": {true, 1}} {
+		t.Run(name, func(t *testing.T) {
+			world, clock := providertest.World(Abilities)
+			for i := range fleet {
+				world.Put(simulated.Sandbox{Labels: map[string]string{"project": "mine"},
+					CreatedAt: clock.Now().Add(-time.Duration(i) * time.Second)})
+			}
+			server, from := daytonatest.New(world, daytonatest.Options{Key: "s3cret"}), atomic.Int32{}
+			d := &double{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
+				if query := r.URL.Query(); query.Has("createdAtAfter") && !query.Has("cursor") {
+					if from.Add(1); test.ignored {
+						query.Del("createdAtAfter")
+						r.URL.RawQuery = query.Encode()
+					}
+				}
+				server.ServeHTTP(w, r)
+			}}
+			got, l, err := ids(t.Context(), over(t, d))
+			slices.Sort(got)
+			if err != nil || !l.Complete || len(got) != fleet || len(slices.Compact(got)) != fleet {
+				t.Fatalf("List = %d sandboxes, %+v, %v; want %d, complete", len(got), l, err, fleet)
+			}
+			if from.Load() < test.from || d.calls.Load() > 22*3/2 {
+				t.Errorf("it took %d calls, %d of them from a moment on", d.calls.Load(), from.Load())
+			}
+		})
+	}
 }

@@ -40,7 +40,7 @@ func (p *Provider) read(ctx context.Context, which string) (b box, a wire.Answer
 // expected and still ours. An error without a termination means that nobody knows whether
 // it was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.base.Terminate(ctx, expected, p.look, p.end)
+	return p.base.Terminate(ctx, expected, wire.Look(p.look).Or(expected), p.end)
 }
 
 // end asks for the delete. Of one that is being deleted already it asks once, and "busy" is no

@@ -16,7 +16,7 @@ import (
 // that the id still is the sandbox expected and still ours. An error without a termination
 // means that nobody knows whether it was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.base.Terminate(ctx, expected, p.look, p.end)
+	return p.base.Terminate(ctx, expected, wire.Look(p.look).Or(expected), p.end)
 }
 
 func (p *Provider) end(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {

@@ -103,7 +103,7 @@ func (p *Provider) get(ctx context.Context, id string) (b box, a wire.Answer, er
 // that it still is ours. An error without a termination means that nobody knows whether it
 // was carried out.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.base.Terminate(ctx, expected, p.look,
+	return p.base.Terminate(ctx, expected, wire.Look(p.look).Or(expected),
 		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
 			a, err := p.client.Alter(ctx, wire.Call{What: "kill", Method: http.MethodDelete,
 				URL: p.client.At("sandboxes", now.ID)}, nil)

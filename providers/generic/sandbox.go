@@ -136,7 +136,7 @@ func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (r
 	if p.spec.calls["delete"] == nil {
 		return reconcile.TerminateRefused, wire.Unable("api.delete is not described: " + p.entry.Name + " is read only")
 	}
-	return p.base.Terminate(ctx, expected, p.look,
+	return p.base.Terminate(ctx, expected, wire.Look(p.look).Or(expected),
 		func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
 			return p.change(ctx, p.spec.calls["delete"], p.spec.removal, now.ID)
 		})

@@ -66,7 +66,7 @@ var Abilities = wire.Abilities{
 	Labels: true, Filter: true, Template: true, Sizes: true, PageSize: pageSize,
 	States: []reconcile.SandboxState{reconcile.SandboxCreating, reconcile.SandboxRunning, reconcile.SandboxStopped,
 		reconcile.SandboxFailed},
-	CompareAndDelete: true, Refuses: true, Busy: true,
+	CompareAndDelete: true, LooksItself: true, Refuses: true, Busy: true,
 	Exec: true, Files: true, LeftoverExecs: wire.MostLeft,
 	TemplateStates: []reconcile.TemplateState{reconcile.TemplateActive, reconcile.TemplateFailed},
 	Looks:          "get and listing are one object (etcd), by the API's design; an exec asks the node",

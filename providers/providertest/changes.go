@@ -74,6 +74,23 @@ func terminatesTwice(l *lab) {
 	}
 }
 
+// terminatesLooked: the look that an end rests on is the adapter's own, and is not made twice.
+func terminatesLooked(l *lab) {
+	var calls [2]int
+	for i, looked := range []time.Time{time.Now().Add(-10 * time.Second), time.Now()} {
+		s := l.get(l.put("t1", simulated.Sandbox{}).ID)
+		s.Looked = looked
+		l.World.ResetCalls()
+		if how, err := l.Provider.Terminate(l.t.Context(), s); err != nil || how != l.ends() {
+			l.t.Fatalf("Terminate = %s, %v; want %s", how, err, l.ends())
+		}
+		calls[i] = len(l.World.Calls())
+	}
+	if calls[1] >= calls[0] || len(l.World.Destructive()) != 1 {
+		l.t.Errorf("Terminate takes %d calls, and %d after a look; want fewer, and one end", calls[0], calls[1])
+	}
+}
+
 func terminatesGone(l *lab) {
 	if how, err := l.Provider.Terminate(l.t.Context(), l.none()); err != nil || how != reconcile.TerminateGone {
 		l.t.Errorf("Terminate of no sandbox = %s, %v; want gone", how, err)

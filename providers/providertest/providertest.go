@@ -172,6 +172,7 @@ func (s Suite) ofEnds() []promise {
 		{"a terminate ends it, and get says when it is gone", ends, terminates},
 		{"a second terminate harms nothing", ends, terminatesTwice},
 		{"a terminate of what is gone is done", ends, terminatesGone},
+		{"a terminate of what was just looked at does not look again", ends && !s.Can.LooksItself, terminatesLooked},
 		{"a terminate of what changed hands does nothing", ends, terminatesChanged},
 		{"a terminate of what another task claimed does nothing", ends && s.Can.Labels, terminatesClaimed},
 		{"a terminate that is refused says why", ends && s.Can.Refuses, terminateRefused},

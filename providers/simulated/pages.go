@@ -12,7 +12,8 @@ type Query struct {
 	After  string // cursor of the page before; "" for the first
 	Limit  int    // 0 means the world's page size
 	Labels map[string]string
-	Hidden bool // also what a delete only hid
+	Hidden bool      // also what a delete only hid
+	Made   time.Time // only what was made after it
 }
 
 // Page is one page of a listing, oldest first, and the cursor of the next one, as a fault
@@ -95,7 +96,9 @@ func (b *box) at(asOf time.Time) (Sandbox, bool) {
 	return Sandbox{}, false
 }
 
-func shown(s Sandbox, q Query) bool { return !s.Gone && (q.Hidden || !s.Hidden()) }
+func shown(s Sandbox, q Query) bool {
+	return !s.Gone && (q.Hidden || !s.Hidden()) && (q.Made.IsZero() || s.CreatedAt.After(q.Made))
+}
 
 // labelled reports whether the sandbox has the labels that are asked for.
 func labelled(s Sandbox, q Query) bool {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/providers/entry"
+	"github.com/sandkeeper/sandkeeper/providers/wire"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -155,7 +156,10 @@ func (p *Provider) Named(ctx context.Context, value string) ([]reconcile.Sandbox
 
 // Terminate deletes the sandbox, if it still is ours.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	now, err := p.Get(ctx, expected.ID)
+	now, err := expected, error(nil)
+	if !wire.JustLooked(&expected) {
+		now, err = p.Get(ctx, expected.ID)
+	}
 	switch {
 	case errors.Is(err, reconcile.ErrNotFound), err == nil && now.State == reconcile.SandboxEnded:
 		return reconcile.TerminateGone, nil

@@ -138,7 +138,7 @@ func (p *Provider) noSession(ctx context.Context, id string) error {
 // Terminate ends the session, after it made sure that the id still is the sandbox expected
 // and still ours; or deletes its record, where the entry asks for that.
 func (p *Provider) Terminate(ctx context.Context, expected reconcile.Sandbox) (reconcile.Termination, error) {
-	return p.base.Terminate(ctx, expected, p.look, p.end)
+	return p.base.Terminate(ctx, expected, wire.Look(p.look).Or(expected), p.end)
 }
 
 // end stops the session by its id: a newer session of the same name cannot be met. With

@@ -31,6 +31,7 @@ type Abilities struct {
 	EndsAtOnce       bool // it is gone when the call returns; else accepted, and gone later
 	StaysOnRecord    bool // what has ended is still found, as ended
 	CompareAndDelete bool // the provider compares; else the adapter looks right before
+	LooksItself      bool // also where that was just done: it needs more of a look than the sandbox
 	Refuses          bool // the provider may refuse, in words, what is not its credential's fault
 	Busy             bool // the provider may refuse a change while another one is under way
 

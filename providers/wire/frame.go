@@ -50,6 +50,25 @@ var ErrAnother = fmt.Errorf("%w: the answer is another sandbox", reconcile.ErrNo
 // A Look reads one sandbox by id, with errors as [reconcile.Provider]'s Get has them.
 type Look func(ctx context.Context, id string) (reconcile.Sandbox, error)
 
+// lookHolds is how long a look at a sandbox is as good as another one.
+const lookHolds = 2 * time.Second
+
+// Or is look, but of a sandbox that a look has just shown so, which is not made twice. It is for who needs nothing of a
+// look but the sandbox. The time is asked when the look would be made: a process may have stood still before.
+func (look Look) Or(seen reconcile.Sandbox) Look {
+	return func(ctx context.Context, id string) (reconcile.Sandbox, error) {
+		if JustLooked(&seen) {
+			return seen, nil
+		}
+		return look(ctx, id)
+	}
+}
+
+// JustLooked reports whether a look a moment ago showed the sandbox so.
+func JustLooked(s *reconcile.Sandbox) bool {
+	return !s.Looked.IsZero() && time.Since(s.Looked) < lookHolds
+}
+
 // Get reads one sandbox by look. What is asked for is not always an id: a row may hold a name.
 func (f *Base) Get(ctx context.Context, id string, look Look) (reconcile.Sandbox, error) {
 	s, err := f.look(ctx, id, look)

@@ -64,37 +64,25 @@ func (p Page) Alive() Page {
 // is no further one. A sandbox that stood on an earlier page, because it moved while we
 // read, is left out.
 func EachPage(ctx context.Context, read ReadPage, visit func(Page) error) error {
-	return eachPage(ctx, read, map[string]bool{}, visit)
+	return eachPage(ctx, read, met{}, visit)
 }
 
-func eachPage(ctx context.Context, read ReadPage, met map[string]bool, visit func(Page) error) error {
-	seen := map[string]bool{}
-	cursor, empty := "", 0
-	for n := 1; n <= MaxPages; n++ {
-		page, err := read(ctx, cursor)
+func eachPage(ctx context.Context, read ReadPage, all met, visit func(Page) error) error {
+	s := &stretch{read: read}
+	for !s.whole {
+		page, err := s.ask(ctx)
 		if err != nil {
-			return fmt.Errorf("page %d: %w", n, err)
+			return err
 		}
-		page.Sandboxes = unmet(page.Sandboxes, met)
-		if empty++; len(page.Sandboxes) > 0 {
-			empty = 0
-		}
+		page.Sandboxes, _, _ = all.note(page.Sandboxes, s)
 		if err := visit(page); err != nil {
 			return &visitError{err}
 		}
-		if page.Next == "" {
-			return nil
+		if err := s.went(page.Next, len(page.Sandboxes)); err != nil {
+			return err
 		}
-		switch {
-		case seen[page.Next]:
-			return fmt.Errorf("page %d leads back to a page that was read", n)
-		case empty == maxEmpty:
-			return fmt.Errorf("%d pages in a row show nothing new, and there is always a next one", empty)
-		}
-		seen[page.Next] = true
-		cursor = page.Next
 	}
-	return fmt.Errorf("more than %d pages", MaxPages)
+	return nil
 }
 
 // A visitError came from who was listed to, not from the provider.
@@ -102,28 +90,15 @@ type visitError struct{ error }
 
 func (v *visitError) Unwrap() error { return v.error }
 
-// unmet leaves out those that stood on an earlier page.
-func unmet(page []reconcile.Sandbox, met map[string]bool) []reconcile.Sandbox {
-	kept := 0
-	for i := range page {
-		if met[page[i].ID] {
-			continue
-		}
-		met[page[i].ID] = true
-		if kept != i {
-			page[kept] = page[i]
-		}
-		kept++
-	}
-	return page[:kept]
-}
-
 // A Scope is one part of a listing that is read by itself: a region, a state, an
 // application.
 type Scope struct {
 	Name string // for people; "" where there is only one scope
 	Read ReadPage
 	Ours bool // only those with the labels that prove ours are asked for
+	// From reads the same in the same order, oldest first, but only what was made at a moment or later. Nil: the
+	// provider cannot be asked for that, and the pages are read one after the other.
+	From func(made time.Time) ReadPage
 }
 
 // InTurn reads the pages of all scopes, one scope after the other.
@@ -151,11 +126,11 @@ func (f *Base) List(ctx context.Context, yield func([]reconcile.Sandbox) error, 
 	reconcile.Listing, error,
 ) {
 	out := reconcile.Listing{Provider: f.Entry.Name}
-	met := map[string]bool{}
+	all := met{}
 	var failed []failure
 	for _, scope := range scopes {
 		out.OursOnly = out.OursOnly || scope.Ours
-		err := eachPage(ctx, scope.Read, met, func(p Page) error {
+		err := eachOf(ctx, scope, all, func(p Page) error {
 			if out.Date.IsZero() {
 				out.Date = p.Date
 			}

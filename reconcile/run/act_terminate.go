@@ -21,7 +21,7 @@ func (r *executor) carryEnd(ctx context.Context, a reconcile.Action) reconcile.A
 	}
 	before := a.ActedAt
 	a.Detail, a.ActedAt = f.saved, f.acted
-	said, err := r.k.effects().end(ctx, ruling, &a, f.Lookup.Sandbox)
+	said, err := r.k.effects().end(ctx, ruling, &a, f.target())
 	if err != nil {
 		return r.terminateFailed(a, said, err)
 	}

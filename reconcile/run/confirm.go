@@ -15,7 +15,9 @@ func (r confirmer) confirm(ctx context.Context) error {
 	ctx = reconcile.InLane(ctx, reconcile.LaneAction)
 	wait := 200 * time.Millisecond
 	for ctx.Err() == nil {
-		left, err := r.confirmAll(ctx)
+		left, err := r.confirmAll(ctx, func(accepted []reconcile.Action) map[reconcile.Ref]reconcile.Lookup {
+			return r.listed(ctx, accepted)
+		})
 		if left == 0 || !time.Now().Add(wait).Before(r.until) {
 			return err
 		}
@@ -29,17 +31,19 @@ func (r confirmer) confirm(ctx context.Context) error {
 }
 
 // confirmAll looks once at every accepted action, and returns how many are left that are worth waiting for: at many in
-// the pages of a listing, at others side by side. One after the other, a slow provider would keep the run waiting for
+// what was listed of them, at others side by side. One after the other, a slow provider would keep the run waiting for
 // each.
-func (r confirmer) confirmAll(ctx context.Context) (left int, err error) {
+func (r confirmer) confirmAll(ctx context.Context,
+	listed func([]reconcile.Action) map[reconcile.Ref]reconcile.Lookup,
+) (left int, err error) {
 	type looked struct {
 		left int
 		err  error
 	}
 	accepted := r.accepted()
-	listed := r.listed(ctx, accepted)
+	seen := listed(accepted)
 	all := inParallel(accepted, r.k.parallel(actors), func(a reconcile.Action) (out looked) {
-		after, err := r.confirmAction(ctx, a, listed)
+		after, err := r.confirmAction(ctx, a, seen)
 		r.keep(after)
 		if after.Outcome == reconcile.OutcomeAccepted && a.Step != reconcile.StepActivate { // a template takes minutes
 			out.left = 1

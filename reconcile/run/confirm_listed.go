@@ -10,7 +10,8 @@ import (
 const (
 	listedFrom  = 20  // more than so many at one provider; fewer are got one by one
 	listedShare = 100 // and more than one of so many sandboxes: the pages of a large fleet cost more than some looks
-	listedLooks = 20  // so many of those gone, and of those still there, are got to see whether the listing is right
+	listedLooks = 20  // a tenth of those gone, and so many at most, are got to see whether the listing is right
+	leastLooks  = 5   // and at least so many, as of those still there
 )
 
 // listed settles terminations by the pages of a listing where many wait: what a complete one does not show is gone, and
@@ -56,15 +57,15 @@ func (r confirmer) settleListed(ctx context.Context, provider string, ids []stri
 			gone = append(gone, ref)
 		}
 	}
-	r.believe(ctx, gone, true, out)
-	r.believe(ctx, shown, false, out)
+	r.believe(ctx, gone, true, min(max(len(gone)/10, leastLooks), listedLooks), out)
+	r.believe(ctx, shown, false, leastLooks, out)
 }
 
 // believe settles these as gone or there, as the listing has them, unless a look at some of them says otherwise.
-func (r confirmer) believe(ctx context.Context, refs []reconcile.Ref, gone bool,
+func (r confirmer) believe(ctx context.Context, refs []reconcile.Ref, gone bool, most int,
 	out map[reconcile.Ref]reconcile.Lookup,
 ) {
-	some, agree := spread(refs, listedLooks), true
+	some, agree := spread(refs, most), true
 	looks := r.k.observer().looks(ctx, some, nil)
 	for i, ref := range some {
 		out[ref] = looks[i]

@@ -36,6 +36,16 @@ func (f *gathered) seen(a *reconcile.Action) map[reconcile.Ref]reconcile.Lookup 
 	return map[reconcile.Ref]reconcile.Lookup{{Provider: a.Provider, ID: a.Sandbox}: f.Lookup}
 }
 
+// target is the sandbox as it was looked at. The look that the ruling rests on is that of who ends it, too, unless what
+// came after it took its time, or this process stood still.
+func (f *gathered) target() reconcile.Sandbox {
+	sb := f.Lookup.Sandbox
+	if !f.mixed {
+		sb.Looked = f.asked
+	}
+	return sb
+}
+
 func (r *gatherer) factsOf(a *reconcile.Action) *gathered {
 	return &gathered{Facts: decide.Facts{
 		Now: r.now, Quick: r.result.Kind != reconcile.Full, Uncalled: !r.due[a.ID],

@@ -163,8 +163,8 @@ func (c ledgerCalls) Controls(ctx context.Context) (reconcile.Controls, error) {
 	return ask(ctx, c.l, "Controls", "", func() (reconcile.Controls, error) { return c.g.Controls(ctx) })
 }
 
-func (c ledgerCalls) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
-	return ask(ctx, c.l, "OpenActions", "", func() ([]reconcile.Action, error) { return c.g.OpenActions(ctx) })
+func (c ledgerCalls) OpenActions(ctx context.Context, remedies ...string) ([]reconcile.Action, error) {
+	return ask(ctx, c.l, "OpenActions", "", func() ([]reconcile.Action, error) { return c.g.OpenActions(ctx, remedies...) })
 }
 
 func (c ledgerCalls) Claim(ctx context.Context, l reconcile.Lease, q reconcile.Claim) (reconcile.Action, error) {

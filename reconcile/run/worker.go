@@ -32,6 +32,7 @@ type Worker struct {
 	stop       context.Context // ends when nothing more is to be begun
 
 	results *probeBatch // of probes
+	rolls   rolls
 
 	reading sync.Mutex
 	open    []reconcile.Action // as they were when they were read last
@@ -66,11 +67,10 @@ type workerView struct {
 func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, err error) {
 	ctx, end := w.reconciler.span(ctx, "remedy", slog.String("remedy", id))
 	defer func() { end(err) }()
-	open, err := w.actions.OpenActions(ctx)
+	steps, err := w.actions.OpenActions(ctx, id)
 	if err != nil {
 		return 0, fmt.Errorf("read the open actions: %w", err)
 	}
-	steps := slices.DeleteFunc(open, func(a reconcile.Action) bool { return a.Remedy != id })
 	if len(steps) == 0 {
 		return 0, nil
 	}
@@ -79,15 +79,23 @@ func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, er
 		return 0, fmt.Errorf("work at remedy %s: %w", id, err)
 	}
 	err = r.remedy(ctx, steps)
+	accepted, crowd := w.crowd(ctx, r, steps)
 	if r.acted() {
 		r.until = time.Now().Add(confirmFor)
 	}
 	//nolint:contextcheck // outlives the call by design
-	err = errors.Join(err, r.confirmer().confirm(carried{w.stop, ctx}))
+	if looking := (carried{w.stop, ctx}); crowd {
+		err = errors.Join(err, w.confirmCrowd(looking, r, accepted))
+	} else {
+		err = errors.Join(err, r.confirmer().confirm(looking))
+	}
 	if r.news.Load() {
 		r.k.deliver(ctx, tellingTime)
 	}
-	return r.next(), err
+	if again = r.next(); crowd && again > 0 {
+		again = max(again, rollAfter)
+	}
+	return again, err
 }
 
 // acted reports whether this call asked a provider for something that it accepted. Only

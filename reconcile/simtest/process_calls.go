@@ -90,9 +90,9 @@ func (c ledgerCalls) Controls(ctx context.Context) (reconcile.Controls, error) {
 	return ask(ctx, c.seat, read("Controls", ""), func() (reconcile.Controls, error) { return c.e.ledger.Controls(ctx) })
 }
 
-func (c ledgerCalls) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
+func (c ledgerCalls) OpenActions(ctx context.Context, remedies ...string) ([]reconcile.Action, error) {
 	return ask(ctx, c.seat, read("OpenActions", ""), func() ([]reconcile.Action, error) {
-		return c.e.ledger.OpenActions(ctx)
+		return c.e.ledger.OpenActions(ctx, remedies...)
 	})
 }
 

@@ -11,9 +11,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// OpenActions reads the actions that are not closed, oldest remedy first.
-func (g *Keeper) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
-	found, err := all(ctx, g.pool, "open_actions", nil, scanAction)
+// OpenActions reads the actions that are not closed, of these remedies or of all, oldest remedy first.
+func (g *Keeper) OpenActions(ctx context.Context, remedies ...string) ([]reconcile.Action, error) {
+	found, err := all(ctx, g.pool, "open_actions", pgx.StrictNamedArgs{"remedies": remedies}, scanAction)
 	if seals := g.seals.Load(); err == nil && seals.On() {
 		var now time.Time
 		now, err = g.Now(ctx)

@@ -172,7 +172,8 @@ func workReadings(m *reconcile.Memory) []reading {
 	m.Findings = map[reconcile.FindingKey]reconcile.Finding{}
 	return []reading{
 		each("open_findings", nil, scanFinding, func(f reconcile.FindingSeen) { m.Findings[f.Key()] = f.Finding }),
-		each("open_actions", nil, scanAction, func(a reconcile.Action) { m.Actions = append(m.Actions, a) }),
+		each("open_actions", pgx.StrictNamedArgs{"remedies": nil}, scanAction,
+			func(a reconcile.Action) { m.Actions = append(m.Actions, a) }),
 		each("recall_hour", pgx.StrictNamedArgs{"hour_ago": m.Now.Add(-protocol.Hour)}, scanCount,
 			func(n int) { m.Spent.Hour = n }),
 		{"recall_installation", nil, func(rows pgx.Rows) error { return takeInstallation(rows, m) }},

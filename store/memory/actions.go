@@ -104,12 +104,14 @@ func byPlan(a, b action) int {
 		cmp.Compare(a.ID, b.ID))
 }
 
-// OpenActions reads the actions that are not closed, oldest remedy first.
-func (g *Ledger) OpenActions(ctx context.Context) ([]reconcile.Action, error) {
+// OpenActions reads the actions that are not closed, of these remedies or of all, oldest remedy first.
+func (g *Ledger) OpenActions(ctx context.Context, remedies ...string) ([]reconcile.Action, error) {
 	var open []reconcile.Action
 	err := g.locked(ctx, func(now time.Time) error {
 		for _, a := range g.openActions() {
-			open = append(open, g.seals.Checked(a, now))
+			if len(remedies) == 0 || slices.Contains(remedies, a.Remedy) {
+				open = append(open, g.seals.Checked(a, now))
+			}
 		}
 		return nil
 	})

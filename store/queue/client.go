@@ -50,7 +50,7 @@ func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[p
 		Queues: map[string]river.QueueConfig{
 			passQueue:   {MaxWorkers: 1},
 			remedyQueue: {MaxWorkers: q.o.Workers},
-			probeQueue:  {MaxWorkers: q.o.Workers, FetchPollInterval: 2 * q.pace.poll}, // nothing snoozes there
+			probeQueue:  {MaxWorkers: probersEach * q.o.Workers, FetchPollInterval: 2 * q.pace.poll}, // nothing snoozes there
 			notifyQueue: {MaxWorkers: 1},
 		},
 		PeriodicJobs:                q.periodic(),

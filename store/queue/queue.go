@@ -52,7 +52,7 @@ type Options struct {
 	Name        string // unique for each process, as it is told in jobs; default: River's own
 	Quick, Full cron.Schedule
 	Ledger      Passes
-	Workers     int // remedies, and as many probes, at a time; default 8
+	Workers     int // remedies at a time, and for each so many probes as [probersEach] says; default 8
 }
 
 // A Queue works jobs and adds them. It is made by [New].

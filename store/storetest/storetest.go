@@ -202,7 +202,19 @@ func (b *bench) open() []string {
 	b.Helper()
 	actions, err := b.OpenActions(b.Context())
 	b.must(err)
-	var ids []string
+	ids := column(actions)
+	for _, a := range actions {
+		own, err := b.OpenActions(b.Context(), a.Remedy)
+		b.must(err)
+		want := slices.DeleteFunc(slices.Clone(actions), func(o reconcile.Action) bool { return o.Remedy != a.Remedy })
+		if !slices.Equal(column(own), column(want)) {
+			b.Errorf("the open actions of remedy %s are %v, want %v", a.Remedy, column(own), column(want))
+		}
+	}
+	return ids
+}
+
+func column(actions []reconcile.Action) (ids []string) {
 	for _, a := range actions {
 		ids = append(ids, a.ID)
 	}

@@ -121,8 +121,11 @@ func (p *provider) count(do func(*stats)) {
 
 func (p *provider) list(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
-	from, _ := strconv.Atoi(r.URL.Query().Get("cursor")) // "" is the first page
-	upTo := min(from+pageSize, len(p.tasks))
+	from, err := strconv.Atoi(r.URL.Query().Get("cursor"))
+	if err != nil { // none: it is the first page
+		from = madeAfter(r.URL.Query().Get("createdAtAfter"))
+	}
+	upTo := max(from, min(from+pageSize, len(p.tasks)))
 	text := []byte(`{"items":[`)
 	for i := from; i < upTo; i++ {
 		switch state := p.state(i, now); {
@@ -168,8 +171,26 @@ func (p *provider) appendBox(to []byte, i int, state string) []byte {
 		`"public":false,"networkBlockAll":false,"cpu":2,"gpu":0,"memory":4,"disk":8,"labels":{"project":"omoios",`+
 		`"task_id":"%s","agent_id":"agent-1","phase_id":"phase-2"},"toolboxProxyUrl":"http://127.0.0.1:1/toolbox",`+
 		`"state":"%s","desiredState":"%[4]s","snapshot":"ai-agent-dev-light","autoStopInterval":15,"backupState":"None",`+
-		`"createdAt":"2026-01-20T09:00:00.000Z","updatedAt":"2026-01-20T09:01:00.000Z",`+
-		`"lastActivityAt":"2026-01-20T09:30:00.000Z"}`, boxID(i), i, p.tasks[i], state)
+		`"createdAt":"%s","updatedAt":"2026-01-20T09:01:00.000Z",`+
+		`"lastActivityAt":"2026-01-20T09:30:00.000Z"}`, boxID(i), i, p.tasks[i], state, madeAt(i).Format(stamp))
+}
+
+const stamp = "2006-01-02T15:04:05.000Z"
+
+// firstMade is when the first sandbox was made; each further one is made 50 ms later.
+var firstMade = time.Date(2026, 1, 20, 5, 0, 0, 0, time.UTC)
+
+const madeEach = 50 * time.Millisecond
+
+func madeAt(i int) time.Time { return firstMade.Add(time.Duration(i) * madeEach) }
+
+// madeAfter is the number of the first sandbox that was made after a moment; "" is before all.
+func madeAfter(text string) int {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil || at.Before(firstMade) {
+		return 0
+	}
+	return int(at.Sub(firstMade)/madeEach) + 1
 }
 
 func boxID(i int) string { return fmt.Sprintf("0c5a0000-77f2-4a3b-9c1d-%012d", i) }

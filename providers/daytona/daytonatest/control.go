@@ -42,6 +42,13 @@ func (s *Server) list(q *request) {
 		q.fail(http.StatusBadRequest, "limit must not be greater than 200")
 		return
 	}
+	if text := v.Get("createdAtAfter"); text != "" {
+		var err error
+		if ask.Made, err = time.Parse(time.RFC3339, text); err != nil {
+			q.fail(http.StatusBadRequest, "createdAtAfter must be a valid ISO 8601 date string")
+			return
+		}
+	}
 	if text := v.Get("labels"); text != "" && json.Unmarshal([]byte(text), &ask.Labels) != nil {
 		q.fail(http.StatusBadRequest, "labels must be a JSON object")
 		return
