@@ -11,7 +11,7 @@ import (
 func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcile.Ref]bool) (ids, keys []string) {
 	wanted := map[string]bool{}
 	for id, kept := range s.Memory.Tasks.Kept() {
-		if kept.Live() && !live[id] {
+		if kept.Live() && !live[id] && !s.Plain.Rows[kept] {
 			wanted[id] = true
 		}
 	}
@@ -20,7 +20,7 @@ func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcil
 	} else {
 		wantWatched(s, live, wanted)
 	}
-	var successors reconcile.Successors // made for the first that asks: most passes have none
+	var successors Successors // made for the first that asks: most passes have none
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
 		task := sb.Task
@@ -33,7 +33,7 @@ func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcil
 		guessed := task == "" && sb.StableName
 		if guessed {
 			if successors == nil {
-				successors = s.Memory.Successors()
+				successors = successorsOf(&s.Memory)
 			}
 			task = successors[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}]
 		}
