@@ -10,14 +10,16 @@ import (
 // it and its one sandbox are as the ledger has them, when nothing is open about either, and when no rule, asked of the
 // row alone, finds anything or wants a look.
 //
-// What is found among the others rests on all of them, so nothing is begun on it: [Sieve.Stands] says whether it comes
-// to what is known already. Else everybody is read.
+// What is found among the others rests on all of them, so nothing is begun on it: where [Sieve.Stands] says that it
+// comes to anything that may be acted on, everybody is read.
 type Sieve struct {
 	v     *view.View // before the rows
 	open  map[string]bool
 	boxes map[string]*reconcile.CompactSandbox // the one sandbox that is remembered, by task; nil where there are more
 	plain reconcile.Plain
 	twice bool // a row came twice
+
+	seen reconcile.Sandbox // of the row that is asked about, and again of the next one
 }
 
 // NewSieve is the sieve of a quick pass that has recalled the ledger and read no row yet; nil where everybody has to be
@@ -40,8 +42,9 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy) *Sieve {
 	if c := &s.Memory.Controls; len(c.Incidents)+len(c.Breakers) > 0 {
 		return nil
 	}
-	v := &Sieve{v: view.Before(s, p), open: openTasks(s), boxes: map[string]*reconcile.CompactSandbox{}}
-	v.plain.Rows = map[*reconcile.CompactTask]bool{}
+	v := &Sieve{v: view.Before(s, p), open: openTasks(s)}
+	v.boxes = make(map[string]*reconcile.CompactSandbox, s.Memory.Sandboxes.Len())
+	v.plain.Rows = make(map[*reconcile.CompactTask]bool, s.Memory.Tasks.Len())
 	for _, kept := range s.Memory.Sandboxes.Kept() {
 		seen := kept.Seen()
 		if _, several := v.boxes[seen.Task]; several || !seen.GoneAt.IsZero() {
@@ -104,7 +107,11 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 	if _, alive := s.v.Alive(t); !alive {
 		return false
 	}
-	subject := s.v.TaskSubject(t, []reconcile.SeenSandbox{reconcile.RememberedBox(box)})
+	b := box.Seen()
+	s.seen = reconcile.Sandbox{Ref: b.Ref, Name: b.Name, Template: b.Template}
+	boxed := reconcile.Box(&s.seen)
+	boxed.Was, boxed.Known = box, true
+	subject := s.v.TaskSubject(t, []reconcile.SeenSandbox{boxed})
 	if d := Decide(s.v, &subject); len(d.Findings) > 0 || d.Look || d.Probe {
 		return false
 	}
@@ -112,11 +119,14 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 	return true
 }
 
-// Rows are the plain ones.
-func (s *Sieve) Rows() reconcile.Plain { return s.plain }
+// Rows are the plain ones, when all rows were read.
+func (s *Sieve) Rows() reconcile.Plain {
+	s.boxes = nil // nobody is asked about any more
+	return s.plain
+}
 
 // Stands reports whether the judgement of those that were kept is what one of everybody comes to: the sources are as
-// they were, it finds and rules nothing new, and nothing that was looked at has to do with a plain row.
+// they were, nothing comes due and nothing is ruled, and nothing that was looked at has to do with a plain row.
 func (s *Sieve) Stands(j *Judgement) bool {
 	v := j.View
 	if s.twice || !s.v.Like(v) || len(j.Verdicts)+len(j.FalsePositives)+len(j.Over)+len(j.Incidents)+len(j.Demoted) > 0 {
@@ -127,7 +137,7 @@ func (s *Sieve) Stands(j *Judgement) bool {
 		return false
 	}
 	for i := range plan.Findings {
-		if _, open := v.S.Memory.Findings[plan.Findings[i].Key()]; !open {
+		if f := &plan.Findings[i]; f.Due && !v.S.Memory.Findings[f.Key()].Due {
 			return false
 		}
 	}

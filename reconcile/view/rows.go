@@ -53,7 +53,11 @@ func WantedRows(s *reconcile.Snapshot, live map[string]bool, linked map[reconcil
 // first quick pass after its grace, not by the next full one.
 func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
 	for _, seen := range s.Memory.Sandboxes.Each() {
-		if seen.GoneAt.IsZero() && !live[seen.Task] && s.Memory.Tasks.Of(seen.Task).State == reconcile.TaskStopped {
+		if !seen.GoneAt.IsZero() || live[seen.Task] {
+			continue
+		}
+		was, known := s.Memory.Tasks.At(seen.Task)
+		if known && !s.Plain.Rows[was] && was.Seen().State == reconcile.TaskStopped {
 			wanted[seen.Task] = true
 		}
 	}
