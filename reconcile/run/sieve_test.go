@@ -61,7 +61,7 @@ func TestAQuickPassKeepsRowsThatAreNotPlain(t *testing.T) {
 					t.Fatal(err)
 				}
 				running := reconcile.Count{What: reconcile.CountTasks, State: string(reconcile.TaskRunning)}.String()
-				if got := len(r.Judged.View.S.Plain.Rows); got != c.plain || r.Plan.Kept != all.Plan.Kept ||
+				if got := r.Judged.Plain(); got != c.plain || r.Plan.Kept != all.Plan.Kept ||
 					r.Counts[running] != all.Counts[running] {
 					t.Errorf("%d rows are plain, want %d; %d are healthy, want %d; %d tasks run, want %d", got, c.plain, r.Plan.Kept,
 						all.Plan.Kept, r.Counts[running], all.Counts[running])

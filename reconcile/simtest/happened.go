@@ -36,7 +36,7 @@ func (c coverage) pass(r *run.Result, err error) {
 		return
 	}
 	c.add("pass", string(r.Kind))
-	if len(r.Judged.View.S.Plain.Rows) > 0 {
+	if r.Judged.Plain() > 0 {
 		c.add("pass", "plain rows")
 	}
 	for i := range r.Plan.Steps {

@@ -41,7 +41,7 @@ func (w *watch) partition(p *process, r *run.Result) []string {
 	}
 	var out []string
 	subjects, boxes := map[string]bool{}, map[reconcile.Ref]bool{}
-	live := len(r.Judged.View.S.Plain.Rows)
+	live := r.Judged.Plain()
 	for i := range r.Judged.Decisions {
 		s := r.Judged.Decisions[i].Subject
 		if subjects[s.ID] {
