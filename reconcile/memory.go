@@ -5,30 +5,6 @@ import (
 	"time"
 )
 
-// Successors are tasks by the names that their sandboxes had, at each provider. Where names last, a
-// later sandbox of the name goes on with the task's work.
-type Successors map[Ref]string
-
-// Successors are those whose sandboxes the ledger saw.
-func (m *Memory) Successors() Successors {
-	out := Successors{}
-	for ref, seen := range m.Sandboxes.Each() {
-		m.RecordName(out, Ref{ref.Provider, seen.Name}, seen.Task)
-	}
-	return out
-}
-
-// RecordName gives a name to a task, unless another one has it that comes before: a live one, or
-// the one with the smaller id, so that the order of a map decides nothing.
-func (m *Memory) RecordName(to Successors, name Ref, task string) {
-	other := to[name]
-	lives, otherLives := m.Tasks.Of(task).Live, m.Tasks.Of(other).Live
-	if task == "" || name.ID == "" || other != "" && (otherLives && !lives || lives == otherLives && other < task) {
-		return
-	}
-	to[name] = task
-}
-
 // Another reports whether the id is another sandbox's by now, at a time of the ledger: one that its provider made
 // later, and that is younger than the ledger's first sight of the former. A listing may have lied of when that was
 // made, once. Providers promise that ids are never used twice; what was known of the former is not true of it.

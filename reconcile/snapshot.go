@@ -27,7 +27,8 @@ type Snapshot struct {
 	Clock  TaskClock
 	Memory Memory
 
-	Tasks      []Task          // the live set, read after the listings ended
+	Tasks      []Task          // the live set, read after the listings ended, but for the plain rows
+	Plain      Plain           // rows of the live set that a quick pass read and did not keep
 	Rows       map[string]Task // rows read by key: that left the live set, or that explain a sandbox
 	Absent     map[string]bool // ids that were asked for by key and have no row
 	Unparsable map[string]bool // ids that cannot be ids of this table
@@ -45,6 +46,17 @@ type Snapshot struct {
 
 	Whole     bool // every sandbox that the ledger remembers was listed; false when that was not weighed
 	Inventory bool // what the ledger remembers stands for listings, see [Snapshot.TakeInventory]
+}
+
+// Plain are live rows that a quick pass of a large fleet counts and does not keep: their tasks run, they are as the
+// ledger has them, and no rule has anything to say of them. What is judged by all tasks is judged by them as well.
+type Plain struct {
+	Rows                 map[*CompactTask]bool // what is remembered of each
+	AsOf                 time.Time             // the task database's now when they were read
+	Newest, Active, Made time.Time             // the newest sign of life, activity and row of them
+	Actors               int                   // of them, those whose workers should be doing something
+	Beats                bool                  // some has sent a heartbeat, after its start
+	Clocks               [9]int                // how many hold a time, by column, as taskClocks has them
 }
 
 // Lists reports whether the sandbox was listed, found or got in this pass. Sandboxes are

@@ -66,6 +66,7 @@ func (p *Plan) countHealthy(j *Judgement) {
 			suspects[key.Subject] = true
 		}
 	}
+	p.Kept = j.Plain()
 	for i := range j.Decisions {
 		switch d := &j.Decisions[i]; {
 		//guard:plan-unlooked P12

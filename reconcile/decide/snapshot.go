@@ -40,6 +40,14 @@ type Decision struct {
 	Unlooked bool                // it needs a look that it did not get: it was not its turn
 }
 
+// Plain is how many live rows were counted and not kept: they have no decision, for there is nothing to decide.
+func (j *Judgement) Plain() int {
+	if j.View == nil {
+		return 0
+	}
+	return len(j.View.S.Plain.Rows)
+}
+
 // place is where the decision on a subject stands, if there is one.
 func (j *Judgement) place(subject string) (int, bool) {
 	return sort.Find(len(j.Decisions), func(i int) int { return cmp.Compare(subject, j.Decisions[i].Subject.ID) })

@@ -20,6 +20,9 @@ const actors = 16
 // killed process left: each remedy in its order, remedies side by side. What one of them
 // meets stops no other.
 func (r *executor) act(ctx context.Context) error {
+	if len(r.view.S.Plain.Rows) > 0 {
+		return nil // what was asked for since the pass began waits for one that keeps all rows
+	}
 	open, err := r.actions.OpenActions(ctx)
 	if err != nil {
 		return fmt.Errorf("read the open actions: %w", err)

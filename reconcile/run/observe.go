@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,14 +18,8 @@ import (
 // observeFirst reads the task database's clock and then the providers' listings, in the order
 // that decides the race, and meanwhile what the ledger remembers.
 func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
-	s := &reconcile.Snapshot{
-		Kind: kind, Pushed: k.pushed,
-		Rows: map[string]reconcile.Task{}, Absent: map[string]bool{}, Unparsable: map[string]bool{},
-		ByKey:     map[reconcile.Ref]reconcile.Task{},
-		Explained: map[reconcile.Ref]string{}, Unlooked: map[string]bool{},
-		Listings: map[string]reconcile.ListingSeen{}, Lookups: map[reconcile.Ref]reconcile.Lookup{},
-		Finds: map[string]reconcile.FindLookup{}, Clocks: k.clocks,
-	}
+	s := unread(reconcile.Snapshot{Kind: kind, Pushed: k.pushed, Listings: map[string]reconcile.ListingSeen{},
+		Clocks: k.clocks})
 	if err := k.beforeLooking(ctx, s); err != nil {
 		return nil, err
 	}
@@ -59,12 +54,35 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*r
 	return s, nil
 }
 
-// observe reads the rows, after the listings ended, looks at what they leave open, and
-// judges.
+// unread is a snapshot without rows and looks.
+func unread(s reconcile.Snapshot) *reconcile.Snapshot {
+	s.Rows, s.Absent, s.Unparsable = map[string]reconcile.Task{}, map[string]bool{}, map[string]bool{}
+	s.ByKey, s.Explained = map[reconcile.Ref]reconcile.Task{}, map[reconcile.Ref]string{}
+	s.Unlooked, s.Lookups = map[string]bool{}, map[reconcile.Ref]reconcile.Lookup{}
+	s.Finds = map[string]reconcile.FindLookup{}
+	return &s
+}
+
+// observe reads the rows, after the listings ended, looks at what they leave open, and judges. A quick pass of a large
+// fleet keeps only the rows that are not plain, and reads everybody where that does not do.
 func (k observer) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.Judgement, error) {
+	if sieve := k.sieve(s); sieve != nil {
+		some := unread(*s)
+		if err := k.readSome(ctx, some, sieve); err == nil {
+			j, err := k.look(ctx, some)
+			if err != nil || sieve.Stands(j) {
+				return j, err
+			}
+		}
+	}
 	if err := k.readTasks(ctx, s); err != nil {
 		return nil, err
 	}
+	return k.look(ctx, s)
+}
+
+// look looks at what the live rows leave open, and judges.
+func (k observer) look(ctx context.Context, s *reconcile.Snapshot) (*decide.Judgement, error) {
 	if err := k.readRows(ctx, s); err != nil {
 		return nil, err
 	}
@@ -201,11 +219,58 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	if err != nil {
 		return fmt.Errorf("read the live tasks: %w", err)
 	}
-	s.Tasks = rows.Tasks
-	for i := range s.Tasks {
-		s.Tasks[i].ShareTexts(&s.Memory)
-	}
+	take(s, rows.Tasks)
 	return nil
+}
+
+// Sieved is from how many remembered tasks on a quick pass keeps only the rows that are not plain. Below it everybody
+// is read: that costs little, and is simpler.
+const sieved = 5000
+
+// sieve is what tells plain rows from others; nil where everybody is to be read. So it is where one only looks, and
+// where this very process is to act on what the ledger has open.
+func (k observer) sieve(s *reconcile.Snapshot) *decide.Sieve {
+	large := s.Memory.Tasks.Len() >= cmp.Or(k.Sieved, sieved)
+	if k.turn == 0 || !large || k.acts && len(s.Memory.Actions) > 0 {
+		return nil
+	}
+	return decide.NewSieve(s, &k.Policy)
+}
+
+// readSome reads the live tasks and keeps those that are not plain.
+func (k observer) readSome(ctx context.Context, s *reconcile.Snapshot, sieve *decide.Sieve) error {
+	k.progress("reading tasks")
+	kept, err := k.leave(ctx, sieve)
+	take(s, kept)
+	s.Plain = sieve.Rows()
+	return err
+}
+
+func (k observer) leave(ctx context.Context, sieve *decide.Sieve) (kept []reconcile.Task, err error) {
+	if t, can := k.Tasks.(leaving); can {
+		rows, err := t.LiveBut(ctx, sieve.Plain)
+		return rows.Tasks, err
+	}
+	rows, err := k.Tasks.Live(ctx)
+	for i := range rows.Tasks {
+		if !sieve.Plain(&rows.Tasks[i]) {
+			kept = append(kept, rows.Tasks[i])
+		}
+	}
+	return kept, err
+}
+
+// take takes the live tasks.
+func take(s *reconcile.Snapshot, tasks []reconcile.Task) {
+	s.Tasks = tasks
+	for i := range tasks {
+		tasks[i].ShareTexts(&s.Memory)
+	}
+}
+
+// Leaving is the part of some [reconcile.Tasks] that reads the live tasks and keeps only those that are not left out.
+type leaving interface {
+	LiveBut(ctx context.Context, plain func(*reconcile.Task) bool) (reconcile.Rows, error)
 }
 
 // Expecting is the part of some [reconcile.Tasks] that reads a known number of rows with less memory.

@@ -64,6 +64,8 @@ func (r *executor) goingOn() []decide.PlannedStep {
 // for another process that holds the lease, and at most wait for what it began to be
 // confirmed; the rest goes on from the ledger in the next run.
 func (k *Reconciler) Once(ctx context.Context, kind reconcile.PassKind, wait time.Duration) (*Result, error) {
+	in := *k
+	in.acts, k = true, &in
 	ctx, end := k.span(ctx, "pass", slog.String("kind", string(kind)))
 	run, err := k.onceAlone(ctx, kind, wait)
 	end(err, run.numbered()...)

@@ -71,6 +71,10 @@ type Reconciler struct {
 	Span     Span // hears what is done as it is done; nil: nobody does
 	Parallel int  // calls at once; 0 is a good default, 1 makes a pass deterministic
 
+	// Sieved is from how many remembered tasks on a quick pass keeps only rows that are not plain; 0 is a good default.
+	Sieved int
+
+	acts   bool              // this process acts on what is open in the ledger, and not the queue
 	pushed []reconcile.Ref   // that a provider gave a reason to look at in this pass
 	turn   int64             // of those who take turns in being looked at: the number of the pass
 	clocks *reconcile.Clocks // what answers of this pass, and of what it does, said of the time; nil: not measured

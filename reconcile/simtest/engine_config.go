@@ -74,7 +74,7 @@ func (e *engine) keeper(p *process, worker int) *run.Reconciler {
 	k := &run.Reconciler{
 		Policy: p.policy, Ledger: ledgerCalls{s}, Providers: map[string]reconcile.Provider{}, Queue: boardCalls{s},
 		Notices: noticeCalls{s}, Notifier: noticeCalls{s}, Holder: p.holder(), Log: slog.New(slog.DiscardHandler),
-		Parallel: 1,
+		Parallel: 1, Sieved: p.sieved,
 	}
 	if !p.policy.Tasks.None {
 		k.Tasks = taskCalls{s}

@@ -36,6 +36,9 @@ func (c coverage) pass(r *run.Result, err error) {
 		return
 	}
 	c.add("pass", string(r.Kind))
+	if r.Judged.Plain() > 0 {
+		c.add("pass", "plain rows")
+	}
 	for i := range r.Plan.Steps {
 		s := &r.Plan.Steps[i]
 		if len(s.HeldBy) == 0 {

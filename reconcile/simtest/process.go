@@ -27,6 +27,7 @@ type process struct {
 	kill   context.CancelFunc
 	died   chan struct{}
 	policy reconcile.Policy
+	sieved int // see [schedule]
 	// without are the rules that the process's version does not know.
 	without map[string]bool
 	back    func(after time.Duration) // lets the next one of its kind come; nil when the schedule does
@@ -39,6 +40,7 @@ type schedule struct {
 	wait         time.Duration // of once
 	quick, full  time.Duration // of a replica
 	lanes        int
+	sieved       int // from how many remembered tasks on quick passes keep only rows that are not plain
 }
 
 const (
@@ -58,6 +60,7 @@ func parseProcess(args []string) (schedule, error) {
 		known["every"] = timeIn(&s.every)
 	case strings.HasPrefix(s.name, "replica-"):
 		known["quick"], known["full"], known["lanes"] = timeIn(&s.quick), timeIn(&s.full), numberIn(&s.lanes, 1, 8)
+		known["sieved"] = numberIn(&s.sieved, 1, 1000)
 	default:
 		w.fail(fmt.Errorf("a process is once, look or replica-N, not %q", s.name))
 	}

@@ -122,7 +122,7 @@ func (v listener) cameUnseen(gap time.Duration) time.Time {
 	if before, known := v.S.Memory.Sources[reconcile.ClockOf("created_at")]; known && !before.Trusted {
 		return time.Time{}
 	}
-	var made time.Time
+	made := v.S.Plain.Made
 	for i := range v.S.Tasks {
 		made = reconcile.Latest(made, v.S.Tasks[i].CreatedAt)
 	}

@@ -58,7 +58,7 @@ type Prover struct {
 	p          *reconcile.Policy
 	live       map[string]*reconcile.Task
 	named      map[reconcile.Ref][]*reconcile.Task
-	successors reconcile.Successors // nil until one is asked for
+	successors Successors // nil until one is asked for
 }
 
 // NewProver makes the prover of a snapshot.
@@ -110,7 +110,7 @@ func (v *Prover) Proved(sb *reconcile.Sandbox) bool {
 		return false
 	}
 	if v.successors == nil {
-		v.successors = v.s.Memory.Successors()
+		v.successors = successorsOf(&v.s.Memory)
 	}
 	return v.successors[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}] != ""
 }

@@ -12,7 +12,7 @@ func WantedRows(s *reconcile.Snapshot, p *reconcile.Policy, live map[string]bool
 ) (ids, keys []string) {
 	wanted := map[string]bool{}
 	for id, kept := range s.Memory.Tasks.Kept() {
-		if kept.Live() && !live[id] {
+		if kept.Live() && !live[id] && !s.Plain.Rows[kept] {
 			wanted[id] = true
 		}
 	}
@@ -26,7 +26,7 @@ func WantedRows(s *reconcile.Snapshot, p *reconcile.Policy, live map[string]bool
 	} else {
 		wantWatched(s, live, wanted)
 	}
-	var successors reconcile.Successors // made for the first that asks: most passes have none
+	var successors Successors // made for the first that asks: most passes have none
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
 		task := sb.Task
@@ -39,7 +39,7 @@ func WantedRows(s *reconcile.Snapshot, p *reconcile.Policy, live map[string]bool
 		guessed := task == "" && sb.StableName
 		if guessed {
 			if successors == nil {
-				successors = s.Memory.Successors()
+				successors = successorsOf(&s.Memory)
 			}
 			task = successors[reconcile.Ref{Provider: sb.Provider, ID: sb.Name}]
 		}
@@ -59,7 +59,11 @@ func WantedRows(s *reconcile.Snapshot, p *reconcile.Policy, live map[string]bool
 // first quick pass after its grace, not by the next full one.
 func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
 	for _, seen := range s.Memory.Sandboxes.Each() {
-		if seen.GoneAt.IsZero() && !live[seen.Task] && s.Memory.Tasks.Of(seen.Task).State == reconcile.TaskStopped {
+		if !seen.GoneAt.IsZero() || live[seen.Task] {
+			continue
+		}
+		was, known := s.Memory.Tasks.At(seen.Task)
+		if known && !s.Plain.Rows[was] && was.Seen().State == reconcile.TaskStopped {
 			wanted[seen.Task] = true
 		}
 	}

@@ -7,11 +7,35 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
+// Successors are tasks by the names that their sandboxes had, at each provider. Where names last, a
+// later sandbox of the name goes on with the task's work.
+type Successors map[reconcile.Ref]string
+
+// successorsOf are those whose sandboxes the ledger saw.
+func successorsOf(m *reconcile.Memory) Successors {
+	out := Successors{}
+	for ref, seen := range m.Sandboxes.Each() {
+		out.record(m, reconcile.Ref{Provider: ref.Provider, ID: seen.Name}, seen.Task)
+	}
+	return out
+}
+
+// record gives a name to a task, unless another one has it that comes before: a live one, or
+// the one with the smaller id, so that the order of a map decides nothing.
+func (s Successors) record(m *reconcile.Memory, name reconcile.Ref, task string) {
+	other := s[name]
+	lives, otherLives := m.Tasks.Of(task).Live, m.Tasks.Of(other).Live
+	if task == "" || name.ID == "" || other != "" && (otherLives && !lives || lives == otherLives && other < task) {
+		return
+	}
+	s[name] = task
+}
+
 // Successor is the task whose sandbox had this one's name before.
 func (v *places) Successor(b *reconcile.SeenSandbox) string {
 	known := v.Successors
 	if known == nil { // a look at one thing
-		known = v.S.Memory.Successors()
+		known = successorsOf(&v.S.Memory)
 	}
 	return known[reconcile.Ref{Provider: b.Provider, ID: b.Name}]
 }
@@ -33,21 +57,21 @@ func (v *places) SharesName(b *reconcile.SeenSandbox, task string) (other string
 
 // snapshotSuccessors are those of the ledger, and those that rows tell of, which hold the id of what the ledger
 // remembers or a direct look showed.
-func snapshotSuccessors(s *reconcile.Snapshot) reconcile.Successors {
-	out, rows := s.Memory.Successors(), map[string]string{}
+func snapshotSuccessors(s *reconcile.Snapshot) Successors {
+	out, rows := successorsOf(&s.Memory), map[string]string{}
 	for i := range s.Tasks {
 		rows[s.Tasks[i].Sandbox] = s.Tasks[i].ID
 	}
 	for ref, seen := range s.Memory.Sandboxes.All() {
 		//guard:heir-of-row harm
-		s.Memory.RecordName(out, reconcile.Ref{Provider: ref.Provider, ID: seen.Name}, rows[ref.ID])
+		out.record(&s.Memory, reconcile.Ref{Provider: ref.Provider, ID: seen.Name}, rows[ref.ID])
 	}
 	for ref, look := range s.Lookups {
-		s.Memory.RecordName(out, reconcile.Ref{Provider: ref.Provider, ID: look.Sandbox.Name}, rows[ref.ID])
+		out.record(&s.Memory, reconcile.Ref{Provider: ref.Provider, ID: look.Sandbox.Name}, rows[ref.ID])
 	}
 	for task, find := range s.Finds {
 		for i := range find.Sandboxes {
-			s.Memory.RecordName(out, reconcile.Ref{Provider: find.Sandboxes[i].Provider, ID: find.Sandboxes[i].Name}, task)
+			out.record(&s.Memory, reconcile.Ref{Provider: find.Sandboxes[i].Provider, ID: find.Sandboxes[i].Name}, task)
 		}
 	}
 	return out

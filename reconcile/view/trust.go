@@ -123,8 +123,11 @@ func (v *View) accepted(name string) bool {
 // untrusted while it does.
 func (v assessor) assessClocks() {
 	clocks := map[string]*clockSeen{}
-	for _, column := range ClockColumns {
+	for i, column := range ClockColumns {
 		clocks[column] = &clockSeen{rows: tallies{}, ahead: map[string]time.Duration{}, stuck: map[string]string{}}
+		if n := v.S.Plain.Clocks[i]; n > 0 {
+			clocks[column].rows[""] = tally{of: n}
+		}
 	}
 	for i := range v.S.Tasks {
 		seen := v.SeenTask(i)

@@ -40,10 +40,13 @@ func rulePolicyLeast(p *reconcile.RulePolicy) time.Duration {
 
 // snapshotTasksAsOf is the task database's now when the live set was read.
 func snapshotTasksAsOf(s *reconcile.Snapshot) time.Time {
-	if len(s.Tasks) == 0 {
-		return s.T0
+	switch {
+	case len(s.Tasks) > 0:
+		return s.Tasks[0].AsOf
+	case len(s.Plain.Rows) > 0:
+		return s.Plain.AsOf
 	}
-	return s.Tasks[0].AsOf
+	return s.T0
 }
 
 // Judges reports whether the rule is judged at all.

@@ -81,7 +81,7 @@ func (v assessor) trustAgain(name, why string, limit time.Duration, back string)
 
 // distrustEvents is why the events are not trusted, as a whole or of some tenants.
 func (v assessor) distrustEvents(subs []reconcile.Subject) (whole string, parts map[string]string) {
-	var newest, asOf time.Time
+	newest, asOf := v.S.Plain.Newest, v.S.Plain.AsOf
 	var silent []silence
 	for i := range subs {
 		s := &subs[i]

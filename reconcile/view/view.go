@@ -24,9 +24,9 @@ type View struct {
 // Places say whose a sandbox is, and where a task's are.
 type places struct {
 	signs
-	sameAccount map[string][]string  // entries that may see the same account
-	Successors  reconcile.Successors // nil where names do not last, and in a look at one thing
-	naming      map[string][]int32   // rows that are not over, by their sandbox; made for the first that asks
+	sameAccount map[string][]string // entries that may see the same account
+	Successors  Successors          // nil where names do not last, and in a look at one thing
+	naming      map[string][]int32  // rows that are not over, by their sandbox; made for the first that asks
 }
 
 // Signs are what was heard, seen and measured of each thing, since when, and by whose clock.
@@ -107,6 +107,7 @@ func (v listener) listen(s *reconcile.Snapshot, p *reconcile.Policy) {
 	for i := range s.Tasks {
 		v.hear(i, &s.Tasks[i])
 	}
+	v.hearPlain(&s.Plain)
 	v.leave()
 	v.quarantine = v.quarantines()
 }

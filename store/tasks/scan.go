@@ -55,11 +55,15 @@ func (s *statements) scan(ctx context.Context, tx pgx.Tx, q query, now time.Time
 	targets := row.targets()
 	var read reconcile.Pieces[reconcile.Task]
 	read.Room(q.size + q.size/16)
+	var task reconcile.Task
 	for rows.Next() {
 		if err := rows.Scan(targets...); err != nil {
 			return nil, err
 		}
-		task := row.task(s.plan, now)
+		task = row.task(s.plan, now)
+		if q.plain != nil && q.plain(&task) {
+			continue
+		}
 		if !q.spelled {
 			read.Add(&task)
 			continue

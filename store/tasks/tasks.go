@@ -86,6 +86,15 @@ func (t *Tasks) Live(ctx context.Context) (reconcile.Rows, error) {
 	return rows, err
 }
 
+// LiveBut reads the same, and leaves out those rows of which plain says that they are, which it is asked once of each.
+func (t *Tasks) LiveBut(ctx context.Context, plain func(*reconcile.Task) bool) (reconcile.Rows, error) {
+	rows, err := t.atOnce(ctx, func(s *statements) (query, error) {
+		return query{sql: s.live, args: s.withLive(s.readArgs()), plain: plain}, nil
+	})
+	rows.Tasks = t.plan.from.onceEach(rows.Tasks)
+	return rows, err
+}
+
 // Expect says how many live tasks there are likely to be, before any were read.
 func (t *Tasks) Expect(n int) { t.size.CompareAndSwap(0, int64(n)) }
 
@@ -118,7 +127,8 @@ type query struct {
 	size    int    // rows that are expected
 	among   string // the condition that a row is one of the keys; "" for all live tasks
 	lookup  lookup
-	spelled bool // rows come back under the spellings that were asked for
+	plain   func(*reconcile.Task) bool // those that are left out; nil for none
+	spelled bool                       // rows come back under the spellings that were asked for
 }
 
 func (s *statements) byKey(q query, where string) (query, error) {

@@ -59,6 +59,43 @@ func TestLiveReadsARowAsItIs(t *testing.T) {
 	}
 }
 
+// TestLiveBut: a row of which the caller says that it is plain is not kept, and each is asked of once, with all that is
+// read of it.
+func TestLiveBut(t *testing.T) {
+	w := omoiosWorld(t)
+	for _, n := range []string{"1", "2", "3"} {
+		w.exec("INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'running', $2)", id(n), "omoios-"+n)
+	}
+	whole, asked := w.live(), map[string]reconcile.Task{}
+	rows, err := w.tasks.LiveBut(t.Context(), func(row *reconcile.Task) bool {
+		if _, twice := asked[row.ID]; twice {
+			t.Errorf("asked of %s again", row.ID)
+		}
+		asked[row.ID] = *row
+		return row.ID == id("2")
+	})
+	if err != nil || len(rows.Tasks) != 2 || len(asked) != 3 {
+		t.Fatalf("LiveBut = %+v, %v; asked of %d rows", rows, err, len(asked))
+	}
+	for _, row := range rows.Tasks {
+		if row.ID == id("2") {
+			t.Errorf("%s is kept", row.ID)
+		}
+		if diff := cmp.Diff(asked[row.ID], row); diff != "" {
+			t.Errorf("kept is another row than the one that was asked of (-asked +kept):\n%s", diff)
+		}
+	}
+	for key, row := range whole {
+		row.AsOf = asked[key].AsOf
+		if diff := cmp.Diff(row, asked[key]); diff != "" {
+			t.Errorf("LiveBut asks of another row than Live reads (-Live +asked):\n%s", diff)
+		}
+	}
+	if _, err := w.tasks.LiveBut(t.Context(), func(*reconcile.Task) bool { return true }); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestLiveTakesTheLiveStatusesAndWhere(t *testing.T) {
 	w := omoiosWorld(t)
 	words := []string{"pending", "assigned", "claiming", "running", "completed", "failed", "cancelled", "odd"}

@@ -12,6 +12,7 @@ import (
 // themes of trouble, so that deep states are reached instead of everything at once.
 func Generate(seed uint64) Script {
 	d := &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x70776e))}, out: Script{Seed: seed}}
+	d.sieve = dice{rand.New(rand.NewPCG(seed, 0x51e5e))}
 	d.more = &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x51e4))}}
 	d.kind = d.one("omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none")
 	d.setup("kind %s", d.kind)
@@ -45,6 +46,7 @@ type draw struct {
 	clouds []string
 	picked []string // its themes
 	once   bool     // its passes are made by a CronJob
+	sieve  dice     // draws which processes read how, from another
 	more   *draw    // draws what real platforms do besides, from a stream of its own: older seeds stay what they were
 }
 
@@ -136,17 +138,20 @@ func (d *draw) processes() {
 		d.setup("process once every 2m first %s wait %s", d.one("5s", "10s"), d.one("5s", "10s", "30s"))
 		d.lasts = time.Duration(passes) * 2 * time.Minute * 2 / 3
 	case 1:
-		d.setup("process replica-1 quick 30s full 2m first 5s lanes %s", d.one("1", "2"))
+		d.setup("process replica-1 quick 30s full 2m first 5s lanes %s%s", d.one("1", "2"), d.sieved())
 		d.lasts = time.Duration(passes) * 30 * time.Second
 	default:
-		d.setup("process replica-1 quick 30s full 2m first 5s lanes 1")
-		d.setup("process replica-2 quick 30s full 2m first %s lanes 1", d.one("6s", "17s"))
+		d.setup("process replica-1 quick 30s full 2m first 5s lanes 1%s", d.sieved())
+		d.setup("process replica-2 quick 30s full 2m first %s lanes 1%s", d.one("6s", "17s"), d.sieved())
 		d.lasts = time.Duration(passes) * 30 * time.Second
 	}
 	if d.IntN(3) == 0 {
 		d.setup("process look every %s first 1m", d.one("5m", "11m"))
 	}
 }
+
+// sieved has the quick passes of every other process keep only the rows that are not plain.
+func (d *draw) sieved() string { return d.sieve.maybe(2, " sieved 1") }
 
 // people are the tasks that there are, and ordinary life.
 func (d *draw) people() {

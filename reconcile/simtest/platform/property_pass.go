@@ -40,7 +40,8 @@ func (w *watch) partition(p *process, r *run.Result) []string {
 		return nil
 	}
 	var out []string
-	subjects, boxes, live := map[string]bool{}, map[reconcile.Ref]bool{}, 0
+	subjects, boxes := map[string]bool{}, map[reconcile.Ref]bool{}
+	live := r.Judged.Plain()
 	for i := range r.Judged.Decisions {
 		s := r.Judged.Decisions[i].Subject
 		if subjects[s.ID] {

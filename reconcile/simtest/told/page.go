@@ -21,7 +21,7 @@ func suspectsAreNotHealthy(r *run.Result) string {
 			suspects[key.Subject] = key.Rule
 		}
 	}
-	healthy, known := 0, ""
+	healthy, known := r.Judged.Plain(), ""
 	for i := range r.Judged.Decisions {
 		switch d := &r.Judged.Decisions[i]; {
 		case len(d.Findings) > 0 || d.Unlooked:
@@ -89,7 +89,7 @@ func newest(o *reconcile.Overview, r *run.Result) bool {
 
 // counted is how many live tasks agree: as many as were decided on.
 func counted(o *reconcile.Overview, r *run.Result, says func(string, ...any) string) string {
-	live, told := 0, 0
+	live, told := r.Judged.Plain(), 0
 	for i := range r.Judged.Decisions {
 		if s := r.Judged.Decisions[i].Subject; s.Task != nil && s.LinkState == reconcile.LinkLive {
 			live++

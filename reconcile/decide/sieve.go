@@ -1,0 +1,182 @@
+package decide
+
+import (
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
+
+// A Sieve tells, as a quick pass reads the live rows, the plain ones from those that are to be judged: a large fleet
+// is mostly plain, and what is not kept takes no memory. A row is plain when its task runs and its worker lives, when
+// it and its one sandbox are as the ledger has them, when nothing is open about either, and when no rule, asked of the
+// row alone, finds anything or wants a look.
+//
+// What is found among the others rests on all of them, so nothing is begun on it: where [Sieve.Stands] says that it
+// comes to anything that may be acted on, everybody is read.
+type Sieve struct {
+	v     *view.View // before the rows
+	open  map[string]bool
+	boxes map[string]*reconcile.CompactSandbox // the one sandbox that is remembered, by task; nil where there are more
+	plain reconcile.Plain
+	twice bool // a row came twice
+
+	seen reconcile.Sandbox // of the row that is asked about, and again of the next one
+}
+
+// NewSieve is the sieve of a quick pass that has recalled the ledger and read no row yet; nil where everybody has to be
+// read: where tenants are judged apart, where a later sandbox goes on under the name of one that ended, and while a
+// source is not trusted or an incident is open.
+func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy) *Sieve {
+	if s.Kind != reconcile.Quick || p.Tasks.None || p.Tasks.Tenants || s.Clock.Standby || s.Clock.Empty {
+		return nil
+	}
+	for _, entry := range p.Providers {
+		if entry.NamesLast {
+			return nil
+		}
+	}
+	for _, seen := range s.Memory.Sources {
+		if !seen.Trusted {
+			return nil
+		}
+	}
+	if c := &s.Memory.Controls; len(c.Incidents)+len(c.Breakers) > 0 {
+		return nil
+	}
+	v := &Sieve{v: view.Before(s, p), open: openTasks(s)}
+	v.boxes = make(map[string]*reconcile.CompactSandbox, s.Memory.Sandboxes.Len())
+	v.plain.Rows = make(map[*reconcile.CompactTask]bool, s.Memory.Tasks.Len())
+	for _, kept := range s.Memory.Sandboxes.Kept() {
+		seen := kept.Seen()
+		if _, several := v.boxes[seen.Task]; several || !seen.GoneAt.IsZero() {
+			kept = nil
+		}
+		v.boxes[seen.Task] = kept
+	}
+	return v
+}
+
+// openTasks are the tasks that something is open about, by what was found, done and ruled, and by what their sandboxes
+// do.
+func openTasks(s *reconcile.Snapshot) map[string]bool {
+	open, m := map[string]bool{}, &s.Memory
+	about := func(subject, task string, ref reconcile.Ref) {
+		if id, isTask := reconcile.OfType(reconcile.SubjectTask, subject); isTask {
+			open[id] = true
+		}
+		open[task], open[m.Sandboxes.Of(ref).Task] = true, true
+	}
+	for key, f := range m.Findings {
+		about(key.Subject, f.Task, reconcile.Ref{Provider: f.Provider, ID: f.Sandbox})
+	}
+	for i := range m.Actions {
+		a := &m.Actions[i]
+		about(a.Subject, a.Task, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
+	}
+	for i := range m.Verdicts {
+		w := &m.Verdicts[i]
+		about(w.Subject, w.Task, reconcile.Ref{Provider: w.Provider, ID: w.Sandbox})
+	}
+	for ref, probes := range m.Probes {
+		if len(probes.Failures) > 0 || probes.Queues() {
+			about("", "", ref)
+		}
+	}
+	for _, ref := range s.Pushed {
+		about("", "", ref)
+	}
+	return open
+}
+
+// Plain reports whether a row is plain, and counts it. It is asked once of each row.
+func (s *Sieve) Plain(t *reconcile.Task) bool {
+	was, known := s.v.S.Memory.Tasks.At(t.ID)
+	box := s.boxes[t.ID]
+	switch {
+	case !known || box == nil || s.open[t.ID]:
+		return false
+	case t.State != reconcile.TaskRunning || t.Outside || t.Mark != "" || !view.InTime(t):
+		return false
+	case s.plain.Rows[was]:
+		s.twice = true
+		return false
+	}
+	before := view.SeenTask{TaskSeen: was.Seen(), Known: true}
+	if _, changed := taskSeen(s.v, t, &before); changed || !before.Live {
+		return false
+	}
+	if _, alive := s.v.Alive(t); !alive {
+		return false
+	}
+	b := box.Seen()
+	s.seen = reconcile.Sandbox{Ref: b.Ref, Name: b.Name, Template: b.Template}
+	boxed := reconcile.Box(&s.seen)
+	boxed.Was, boxed.Known = box, true
+	subject := s.v.TaskSubject(t, []reconcile.SeenSandbox{boxed})
+	if d := Decide(s.v, &subject); len(d.Findings) > 0 || d.Look || d.Probe {
+		return false
+	}
+	s.v.Count(t, was, &s.plain)
+	return true
+}
+
+// Rows are the plain ones, when all rows were read.
+func (s *Sieve) Rows() reconcile.Plain {
+	s.boxes = nil // nobody is asked about any more
+	return s.plain
+}
+
+// Stands reports whether the judgement of those that were kept is what one of everybody comes to: the sources are as
+// they were, nothing comes due and nothing is ruled, and nothing that was looked at has to do with a plain row.
+func (s *Sieve) Stands(j *Judgement) bool {
+	v := j.View
+	if s.twice || !s.v.Like(v) || len(j.Verdicts)+len(j.FalsePositives)+len(j.Over)+len(j.Incidents)+len(j.Demoted) > 0 {
+		return false
+	}
+	plan := MakePlan(j, 0)
+	if len(plan.Actions)+len(plan.Withdrawn)+len(plan.Breakers) > 0 {
+		return false
+	}
+	for i := range plan.Findings {
+		if f := &plan.Findings[i]; f.Due && !v.S.Memory.Findings[f.Key()].Due {
+			return false
+		}
+	}
+	for i := range v.S.Tasks {
+		if was, known := v.S.Memory.Tasks.At(v.S.Tasks[i].ID); known && s.plain.Rows[was] {
+			return false // a row that came twice, and is not the same
+		}
+	}
+	return !s.touched(v.S)
+}
+
+// touched reports whether something that was looked at is a plain row's, by any name.
+func (s *Sieve) touched(of *reconcile.Snapshot) bool {
+	words := map[string]bool{}
+	say := func(ref reconcile.Ref, sb *reconcile.Sandbox) {
+		for _, word := range [...]string{ref.ID, sb.ID, sb.Name, sb.Task, sb.SandboxKey, sb.AltKey,
+			of.Memory.Sandboxes.Of(ref).Task} {
+			words[word] = true
+		}
+	}
+	for ref, look := range of.Lookups {
+		say(ref, &look.Sandbox)
+	}
+	for i := range of.Sandboxes {
+		say(of.Sandboxes[i].Ref, &of.Sandboxes[i])
+	}
+	for _, find := range of.Finds {
+		for i := range find.Sandboxes {
+			say(find.Sandboxes[i].Ref, &find.Sandboxes[i])
+		}
+	}
+	delete(words, "")
+	if len(words) == 0 {
+		return false
+	}
+	for was := range s.plain.Rows {
+		if seen := was.Seen(); words[seen.ID] || words[seen.Sandbox] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,132 @@
+package decide
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
+	"github.com/sandkeeper/sandkeeper/test/raced"
+)
+
+// TestSieve judges quick passes over random worlds of which the ledger has seen a part: over everybody, and over the
+// rows that are not plain. Where the latter stands both come to the same, to the last byte, and what was left out had
+// nothing to say.
+func TestSieve(t *testing.T) {
+	stood, left, fell := 0, 0, map[string]int{}
+	for _, seed := range seeds(t, 800) {
+		r := worldOf(t, seed)
+		for i := range 3 {
+			r.add("task p%d running started=2h updated=2h created=2h ev.heartbeat=5s ev.activity=5s sandbox=%s", i,
+				r.one("", "p1", "s2"))
+			r.add("box daytona/p%d running task=p%d created=2h", i, i)
+		}
+		w := worldtest.NewWorld(t, strings.Join(r.lines, "\n"))
+		for range 1 + r.IntN(2) {
+			j, p := PlanWorld(w)
+			remember(w, j, p)
+			w.S.Memory.Now = w.S.Memory.Now.Add(time.Minute)
+		}
+		for range 4 {
+			s := quickly(r.Rand, w)
+			sieve := NewSieve(&s, &w.P)
+			if sieve == nil {
+				fell["not sieved"]++
+				break
+			}
+			some := s
+			some.Tasks = nil
+			for i := range s.Tasks {
+				if row := s.Tasks[i]; !sieve.Plain(&row) {
+					some.Tasks = append(some.Tasks, row)
+				}
+			}
+			some.Plain = sieve.Rows()
+			j := Judge(&some, &w.P)
+			all := Judge(&s, &w.P)
+			if !sieve.Stands(j) {
+				fell["not standing"]++
+			} else if n := len(some.Plain.Rows); n > 0 {
+				stood, left = stood+1, left+n
+				if got, want := comesTo(t, j, nil), comesTo(t, all, j); got != want {
+					t.Fatalf("seed %d, run it again with -run TestSieve -seed %d\nworld:\n%s\nthe rows that are not plain come to\n%s\n"+
+						"everybody comes to\n%s", seed, seed, strings.Join(r.lines, "\n"), got, want)
+				}
+			}
+			remember(w, all, MakePlan(all, 8))
+			w.S.Memory.Now = w.S.Memory.Now.Add(15 * time.Second)
+		}
+	}
+	t.Logf("%d passes stood, %d rows were left out; %v", stood, left, fell)
+	if !raced.On && *seedFlag == 0 && (stood < 120 || left < 400 || fell["not standing"] < 40) {
+		t.Errorf("%d passes over some stood, %d rows were left out, %d did not stand: too few to show anything", stood, left,
+			fell["not standing"])
+	}
+}
+
+// quickly is a snapshot of the world as a quick pass has it, before anything is looked at: nothing is listed. Some rows
+// have changed since.
+func quickly(r *rand.Rand, w *worldtest.World) reconcile.Snapshot {
+	s := w.S
+	s.Kind, s.Whole, s.Listings, s.Sandboxes = reconcile.Quick, false, map[string]reconcile.ListingSeen{}, nil
+	s.Lookups, s.Finds = map[reconcile.Ref]reconcile.Lookup{}, map[string]reconcile.FindLookup{}
+	for ref, look := range w.S.Lookups {
+		if r.IntN(4) == 0 {
+			s.Lookups[ref] = look
+			if !look.Gone && look.Error == "" {
+				s.AddOwned(look.Sandbox)
+			}
+		}
+	}
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		if r.IntN(20) > 0 {
+			continue
+		}
+		switch ago := t.AsOf.Add(-time.Duration(r.IntN(400)-20) * time.Second); r.IntN(6) {
+		case 0:
+			t.UpdatedAt = ago
+		case 1:
+			t.Events.Heartbeat = ago
+		case 2:
+			t.Events.Activity = ago
+		case 3:
+			t.Sandbox = fmt.Sprint("s", r.IntN(14))
+		case 4:
+			t.DeadlineAt = ago
+		case 5:
+			t.CreatedAt = t.AsOf.Add(time.Minute)
+		}
+	}
+	return s
+}
+
+// comesTo is what a pass writes down and does, and its decisions on those subjects that another judgement has; on others
+// it has to have found nothing, and to want nothing.
+func comesTo(t *testing.T, j, only *Judgement) string {
+	t.Helper()
+	var decisions []Decision
+	for i := range j.Decisions {
+		d := &j.Decisions[i]
+		if only != nil {
+			if _, has := only.place(d.Subject.ID); !has {
+				if len(d.Findings) > 0 || d.Look || d.Probe || d.Unlooked {
+					t.Errorf("%s was left out, and is found to be %+v", d.Subject.ID, d)
+				}
+				continue
+			}
+		}
+		decisions = append(decisions, *d)
+	}
+	tasks, boxes := SeenTasks(j.View), SeenSandboxes(j.View, j.Decisions)
+	text, err := json.MarshalIndent([]any{MakePlan(j, 7), decisions, j.Reports, j.Resolved, j.Sources, j.Counts, j.Fleet,
+		tasks, boxes, Tallies(j.View, tasks, boxes)}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

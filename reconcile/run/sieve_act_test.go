@@ -1,0 +1,34 @@
+package run
+
+import (
+	"context"
+	"testing"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/view"
+)
+
+// TestNothingIsDoneOnAPart: a process that kept only some rows does not even ask what is open, whoever asked for it
+// meanwhile.
+func TestNothingIsDoneOnAPart(t *testing.T) {
+	for name, plain := range map[string]map[*reconcile.CompactTask]bool{"a part": {{}: true}, "everybody": nil} {
+		asked := &openAsked{}
+		r := &executor{}
+		r.k, r.actions, r.view = &Reconciler{}, asked, view.Of(&reconcile.Policy{})
+		r.view.S.Plain.Rows = plain
+		if err := r.act(t.Context()); err != nil || asked.times != 1-len(plain) {
+			t.Errorf("%s: act = %v, and asked %d times what is open, want %d", name, err, asked.times, 1-len(plain))
+		}
+	}
+}
+
+// openAsked counts how often somebody asks what is open.
+type openAsked struct {
+	reconcile.Actions
+	times int
+}
+
+func (a *openAsked) OpenActions(context.Context) ([]reconcile.Action, error) {
+	a.times++
+	return nil, nil
+}

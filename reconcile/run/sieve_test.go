@@ -1,0 +1,78 @@
+package run_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
+)
+
+// A quick pass of a large fleet keeps only rows that are not plain, and comes to the same counts as one that keeps all.
+// Where somebody is to act on what is open, where something new is found, and for a look it keeps everybody.
+func TestAQuickPassKeepsRowsThatAreNotPlain(t *testing.T) {
+	for name, c := range map[string]struct {
+		then  func(*stage)
+		look  bool
+		from  int
+		plain int
+	}{
+		"nothing is new":        {nil, false, 1, 7},
+		"a small fleet":         {nil, false, 0, 0},
+		"a look":                {nil, true, 1, 0},
+		"a row has changed":     {func(s *stage) { s.steady("p2", ago(time.Second)) }, false, 1, 6},
+		"a worker falls silent": {func(*stage) { time.Sleep(2 * time.Minute) }, false, 1, 0},
+		"something is found": {func(s *stage) {
+			s.put(row{Task: reconcile.Task{State: reconcile.TaskStopped}}, "h1")
+		}, false, 1, 0},
+		"an action is open": {func(s *stage) {
+			s.put(row{Task: reconcile.Task{State: reconcile.TaskStopped}}, "h1")
+			s.once() // ends its sandbox, which takes a while
+			if len(s.open()) == 0 {
+				s.Error("no action is open")
+			}
+		}, false, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := opened(t)
+				for i := range 3 {
+					s.steady(fmt.Sprint("p", i+1), ago(10*time.Second))
+				}
+				s.once()
+				time.Sleep(15 * time.Second)
+				if c.then != nil {
+					c.then(s)
+				}
+				k := s.keeper("quick", &life{})
+				k.Sieved = c.from
+				pass := func() (*run.Result, error) { return k.Once(t.Context(), reconcile.Quick, 0) }
+				if c.look {
+					pass = func() (*run.Result, error) { return k.Plan(t.Context(), reconcile.Quick) }
+				}
+				all, err := s.keeper("all", &life{}).Plan(t.Context(), reconcile.Quick)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := pass()
+				if err != nil {
+					t.Fatal(err)
+				}
+				running := reconcile.Count{What: reconcile.CountTasks, State: string(reconcile.TaskRunning)}.String()
+				if got := r.Judged.Plain(); got != c.plain || r.Plan.Kept != all.Plan.Kept ||
+					r.Counts[running] != all.Counts[running] {
+					t.Errorf("%d rows are plain, want %d; %d are healthy, want %d; %d tasks run, want %d", got, c.plain, r.Plan.Kept,
+						all.Plan.Kept, r.Counts[running], all.Counts[running])
+				}
+			})
+		})
+	}
+}
+
+// steady is a task whose worker gave its last sign of life then.
+func (s *stage) steady(id string, at time.Time) {
+	s.put(row{Task: reconcile.Task{State: reconcile.TaskRunning, StartedAt: ago(time.Hour),
+		Events: reconcile.Events{Started: ago(time.Hour), Activity: at, Heartbeat: at}}}, id)
+}

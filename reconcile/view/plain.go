@@ -1,0 +1,60 @@
+package view
+
+import (
+	"maps"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// hearPlain takes the signs of the rows that were counted and not kept.
+func (v listener) hearPlain(p *reconcile.Plain) {
+	v.Running, v.Actors = v.Running+len(p.Rows), v.Actors+p.Actors
+	v.Newest, v.LastActive = reconcile.Latest(v.Newest, p.Newest), reconcile.Latest(v.LastActive, p.Active)
+	v.Beats = v.Beats || p.Beats
+}
+
+// Before is the view of a quick pass that has not read the live rows yet: by the sources as the last pass left them,
+// and, as nobody else is known, each row's silence is its own. A rule that finds nothing of a running task whose worker
+// lives by it finds nothing by the view of them all.
+func Before(s *reconcile.Snapshot, p *reconcile.Policy) *View {
+	v := New(s, p)
+	v.Sources, v.Beats = maps.Clone(s.Memory.Sources), true
+	return v
+}
+
+// Like reports whether a view of the rows judges by what the view before them took for granted: each source is trusted,
+// and for as long, and the task database's clock has come as far.
+func (v *View) Like(of *View) bool {
+	for name, seen := range of.Sources {
+		if !seen.Trusted || !seen.RecoveredAt.Equal(v.Sources[name].RecoveredAt) {
+			return false
+		}
+	}
+	return v.setBack.Equal(of.setBack)
+}
+
+// InTime reports whether no time that the row holds lies in the future.
+func InTime(t *reconcile.Task) bool {
+	for _, c := range taskClocks(t) {
+		if c.at.Sub(t.AsOf) > reconcile.Skew {
+			return false
+		}
+	}
+	return true
+}
+
+// Count adds a row to those that are not kept.
+func (v *View) Count(t *reconcile.Task, was *reconcile.CompactTask, to *reconcile.Plain) {
+	to.Rows[was], to.AsOf = true, t.AsOf
+	to.Newest, to.Active = reconcile.Latest(to.Newest, v.Sign(t)), reconcile.Latest(to.Active, v.Activity(t))
+	to.Made = reconcile.Latest(to.Made, t.CreatedAt)
+	to.Beats = to.Beats || hasBeaten(t)
+	if taskActing(t) {
+		to.Actors++
+	}
+	for i, c := range taskClocks(t) {
+		if !c.at.IsZero() {
+			to.Clocks[i]++
+		}
+	}
+}
