@@ -32,8 +32,7 @@ func (r *executor) act(ctx context.Context) error {
 		r.k.progress("acting")
 	}
 	errs := inParallel(remedies, r.k.parallel(actors), func(steps []reconcile.Action) error {
-		return r.remedy(ctx,
-			steps)
+		return r.remedy(ctx, steps)
 	})
 	return errors.Join(errs...)
 }

@@ -28,7 +28,7 @@ type openAsked struct {
 	times int
 }
 
-func (a *openAsked) OpenActions(context.Context) ([]reconcile.Action, error) {
+func (a *openAsked) OpenActions(context.Context, ...string) ([]reconcile.Action, error) {
 	a.times++
 	return nil, nil
 }
