@@ -79,7 +79,21 @@ func assignedStale(v *view.View, s *reconcile.Subject) Result {
 	out.Conclusive, out.Since, out.NeedsLookup = proof.conclusive, age, !ok && v.CanLook(t)
 	//guard:stale-unseen P4
 	out.Holds = unseen
+	//guard:stale-searched P3
+	if !proof.conclusive && onlySearched(v, t) && !listedSince(v, t, age) {
+		out.Holds = append(out.Holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
+			Reason: "sandbox was only searched for, and nothing was listed since: the next listing tells"})
+	}
 	return out
+}
+
+// listedSince reports whether each provider's last whole listing could show a sandbox of the task, which has waited for
+// one for so long: a full pass that is pushed aside may be the only one since.
+func listedSince(v *view.View, t *reconcile.Task, age time.Duration) bool {
+	return !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
+		last := v.Sources[reconcile.ListingOf(provider)].LastTrusted
+		return last.IsZero() || v.Now.Sub(last) >= age-v.P.Providers[provider].IndexLag
+	})
 }
 
 // unseeable are the freezes of the listings that could show a sandbox of the task and are not
