@@ -267,8 +267,8 @@ func TestStretchesTakeLessTime(t *testing.T) {
 		top  int
 	}{
 		4:   {4 * time.Second, 1},
-		50:  {17 * time.Second, readers},
-		500: {85 * time.Second, readers},
+		50:  {25 * time.Second, readers}, // half of what one after the other takes: who begins first is not decided
+		500: {125 * time.Second, readers},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			sh := &shelf{filter: inclusive, takes: time.Second}
@@ -279,7 +279,7 @@ func TestStretchesTakeLessTime(t *testing.T) {
 			sh.isWhole(t, pages*shelfPage)
 			took := time.Since(began)
 			t.Logf("%d pages: %d calls, %d at once, %s", pages, sh.pages, sh.top, took)
-			if took > test.most || sh.top > test.top || sh.pages > pages+pages/5 {
+			if took > test.most || sh.top > test.top || sh.pages > pages+pages/2 {
 				t.Errorf("%d pages took %s and %d calls, %d at once", pages, took, sh.pages, sh.top)
 			}
 		})
