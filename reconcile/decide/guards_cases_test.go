@@ -27,7 +27,7 @@ func TestGuardedLinks(t *testing.T) {
 			"task t1 assigned updated=1h; task t2 running started=1h ev.heartbeat=5s; box daytona/s1 running task=t2; " +
 				"find t1 daytona/s1", "look", "does not belong to it alone"},
 		"its row's clock is not trusted": {
-			"source clock:updated_at untrusted; task t1 assigned updated=1h; knew task t1 assigned since=1m; find t1 none",
+			"source clock:updated_at untrusted; task t1 assigned updated=1h; knew task t1 assigned since=1m first=1m; find t1 none",
 			"kept", "assigned for 1m"},
 	})
 	testRule(t, "finished-lingering", map[string]ruleCase{

@@ -19,7 +19,7 @@ func TestPendingStuck(t *testing.T) {
 		"created long ago, pending lately": {"task t1 pending created=9h updated=1m", "healthy", ""},
 		"the ledger saw it longer":         {"task t1 pending updated=1m; knew task t1 pending since=10m", "report", ""},
 		"run again a moment ago":           {"task t1 pending updated=1h; knew task t1 failed since=30m", "healthy", ""},
-		"run again for a second less":      {"task t1 pending updated=1h; knew task t1 pending since=9m59s", "healthy", ""},
+		"run again for a second less":      {"task t1 pending updated=12m; knew task t1 pending since=9m59s first=1h", "healthy", ""},
 		"run again long ago":               {"task t1 pending updated=1h; knew task t1 pending since=10m", "report", "pending for 10m"},
 		"pending since it was first seen":  {"task t1 pending updated=1h; knew task t1 pending since=5m first=5m", "report", "pending for 1h"},
 		"no clock at all":                  {"task t1 pending", "healthy", ""},

@@ -58,3 +58,32 @@ func TestASearchThatLies(t *testing.T) {
 		}
 	})
 }
+
+// TestAListingThatSwapsLabels: what a listing shows as another task's than the live one whose it was is got by id first:
+// where that does not say so, too, it is not the other one's.
+func TestAListingThatSwapsLabels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		s.put(row{}, "one")
+		s.put(row{}, "other")
+		s.watch(2)
+		s.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Forge,
+			Forges: func(b simulated.Sandbox) simulated.Sandbox {
+				if b.ID == "sb-one" {
+					b.Labels = map[string]string{"app": "ours", "task": "other"}
+				}
+				return b
+			}})
+		r, err := s.keeper("once", &life{}).Once(s.Context(), reconcile.Full, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range r.Judged.Decisions {
+			for _, b := range r.Judged.Decisions[i].Subject.Boxes {
+				if id := r.Judged.Decisions[i].Subject.ID; b.ID == "sb-one" && id != "task:one" {
+					t.Errorf("it is taken for a sandbox of %s", id)
+				}
+			}
+		}
+	})
+}
