@@ -291,45 +291,27 @@ func TestSignFromTheFuture(t *testing.T) {
 	}
 }
 
-// An assigned_at, or an updated_at, that did not move when the task was handed out anew times nothing.
+// An assigned_at that did not move when the task was handed out anew times nothing.
 func TestStaleEntryColumn(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	anHourAgo := now.Add(-time.Hour)
-	p := &reconcile.Policy{Quick: time.Minute, Full: 2 * time.Minute}
-	seen := func(first, since time.Duration) *reconcile.TaskSeen {
-		return &reconcile.TaskSeen{FirstSeen: now.Add(-first), Since: now.Add(-since)}
-	}
-	for column, row := range map[string]reconcile.Task{
-		"assigned_at": {State: reconcile.TaskAssigned, AsOf: now, AssignedAt: anHourAgo},
-		"updated_at":  {State: reconcile.TaskAssigned, AsOf: now, UpdatedAt: anHourAgo},
+	p := &reconcile.Policy{Full: 2 * time.Minute}
+	for name, c := range map[string]struct {
+		seen  reconcile.TaskSeen
+		known bool
+		want  time.Duration
+	}{
+		"not seen before: the column is believed": {reconcile.TaskSeen{}, false, time.Hour},
+		"seen in this state from the first":       {reconcile.TaskSeen{FirstSeen: now.Add(-time.Minute), Since: now.Add(-time.Minute)}, true, time.Hour},
+		"seen in another state 5m ago":            {reconcile.TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-5 * time.Minute)}, true, 5 * time.Minute},
+		"seen in another state before it":         {reconcile.TaskSeen{FirstSeen: now.Add(-2 * time.Hour), Since: now.Add(-57 * time.Minute)}, true, time.Hour},
 	} {
-		for name, c := range map[string]struct {
-			seen *reconcile.TaskSeen
-			gaps []time.Duration // between the last passes
-			want time.Duration
-		}{
-			"not seen before: the column is believed": {nil, nil, time.Hour},
-			"seen in this state from the first":       {seen(time.Minute, time.Minute), nil, time.Hour},
-			"seen in another state 5m ago":            {seen(2*time.Hour, 5*time.Minute), nil, 5 * time.Minute},
-			"seen in another state before it":         {seen(2*time.Hour, 57*time.Minute), nil, time.Hour},
-			"the same, and passes came more often":    {seen(2*time.Hour, 57*time.Minute), []time.Duration{time.Minute}, 57 * time.Minute},
-			"the same, after one that came late":      {seen(2*time.Hour, 57*time.Minute), []time.Duration{time.Minute, 2 * time.Minute}, time.Hour},
-		} {
-			t.Run(column+", "+name, func(t *testing.T) {
-				m := reconcile.Memory{Now: now, Gaps: c.gaps}
-				if len(c.gaps) > 0 {
-					m.LastPass = now.Add(-c.gaps[0])
-				}
-				v := view.New(&reconcile.Snapshot{Memory: m}, p)
-				s := &reconcile.Subject{Task: &row, Known: c.seen != nil}
-				if s.Known {
-					s.Was = c.seen.Compact()
-				}
-				if got, by := v.StateAge(s); got != c.want {
-					t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, p)
+			s := &reconcile.Subject{Task: &reconcile.Task{State: reconcile.TaskAssigned, AsOf: now, AssignedAt: now.Add(-time.Hour)}, Was: c.seen.Compact(), Known: c.known}
+			if got, by := v.StateAge(s); got != c.want {
+				t.Errorf("stateAge = %s by %s, want %s", got, by, c.want)
+			}
+		})
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func TestTimeline(t *testing.T) {
 	w := worldtest.NewWorld(t, worldtest.Anchor, `
 		provider e2b
-		knew task t1 pending; task t1 assigned updated=3m provider=daytona
+		knew task t1 pending; task t1 assigned updated=1h provider=daytona
 		knew task t2 running; row t2 completed updated=1h
 		knew box daytona/s1 running; box daytona/s1 stopped
 		knew box daytona/s2 running; look daytona/s2 gone

@@ -216,12 +216,11 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 		return max(t.AsOf.Sub(at), 0), column
 	}
 	//guard:state-updated P5
-	//guard:state-untouched P5
-	if !t.UpdatedAt.IsZero() && v.ClockTrusted(t, "updated_at") && !v.untouched(s) {
+	if !t.UpdatedAt.IsZero() && v.ClockTrusted(t, "updated_at") {
 		age, by = t.AsOf.Sub(t.UpdatedAt), "updated_at"
 	}
 	if was := s.Seen(); s.Known && was.Status == t.Status {
-		if seen := v.Since(was.Since); seen > age || by == "" {
+		if seen := v.Since(was.Since); seen > age {
 			age, by = seen, "ledger"
 		}
 	}
@@ -230,26 +229,14 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 
 // stale reports whether a column's age of the state is longer than it can be: the ledger saw
 // the task in another state since. Between that look and the first one that saw the present
-// state lies no longer a gap between two passes than the longest of the last ones.
+// state lies at most a gap between two passes.
 func (v *signs) stale(s *reconcile.Subject, age time.Duration) bool {
 	was := s.Seen()
 	if !s.Known || !was.FirstSeen.Before(was.Since) {
 		return false
 	}
-	gap := v.P.Full
-	if last := v.S.Memory.LastPass; !last.IsZero() {
-		gap = max(v.P.Quick, v.Now.Sub(last))
-	}
-	for _, g := range v.S.Memory.Gaps {
-		gap = max(gap, g)
-	}
+	gap := max(v.P.Full, reconcile.UsualGap(&v.S.Memory))
 	return age > v.Now.Sub(was.Since)+2*gap
-}
-
-// untouched reports whether the row of a task that goes on was not touched when it entered its state: who hands a task
-// out again by hand often leaves updated_at as it was. What is over was over by its updated_at, whoever saw it late.
-func (v *signs) untouched(s *reconcile.Subject) bool {
-	return s.Task.State.Live() && v.stale(s, s.Task.AsOf.Sub(s.Task.UpdatedAt))
 }
 
 // SubjectEntry is the column that records the entry into the present state, zero when the row
