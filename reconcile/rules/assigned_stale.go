@@ -80,7 +80,7 @@ func assignedStale(v *view.View, s *reconcile.Subject) Result {
 	//guard:stale-unseen P4
 	out.Holds = unseen
 	//guard:stale-searched P3
-	if !proof.conclusive && onlySearched(v, t) && !listedSince(v, t, age) {
+	if !proof.conclusive && onlySearched(v, t) && after >= v.P.Full && !listedSince(v, t, age) {
 		out.Holds = append(out.Holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
 			Reason: "sandbox was only searched for, and nothing was listed since: the next listing tells"})
 	}
@@ -88,7 +88,8 @@ func assignedStale(v *view.View, s *reconcile.Subject) Result {
 }
 
 // listedSince reports whether each provider's last whole listing could show a sandbox of the task, which has waited for
-// one for so long: a full pass that is pushed aside may be the only one since.
+// one for so long: a full pass that is pushed aside may be the only one since. Who wants a start failed sooner than the
+// next full pass comes wants it by searches.
 func listedSince(v *view.View, t *reconcile.Task, age time.Duration) bool {
 	return !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
 		last := v.Sources[reconcile.ListingOf(provider)].LastTrusted
