@@ -40,18 +40,22 @@ func ruledProbe(sb reconcile.Sandbox) decide.Ruling {
 		Lookup: reconcile.Lookup{Sandbox: sb}})
 }
 
+// probesDue are the sandboxes that a pass over the world would probe.
+func probesDue(w *worldtest.World) (ids []string) {
+	j := judgeWorld(w)
+	r := &executor{}
+	r.k, r.policy, r.view, r.result = &Reconciler{}, &w.P, j.View, &Result{Judged: j, Plan: &decide.Plan{}}
+	for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
+		ids = append(ids, sb.ID)
+	}
+	return ids
+}
+
 // Only what runs and is ours is probed, however it came into the judgement.
 func TestWhatIsProbed(t *testing.T) {
 	w := worldtest.NewWorld(t, worldtest.Anchor, "task t{1..3} running started=1h ev.heartbeat=5s; box daytona/s1 running task=t1; "+
 		"box daytona/s2 running task=t2 owned=no; box daytona/s3 suspended task=t3")
-	j := judgeWorld(w)
-	r := &executor{}
-	r.k, r.policy, r.view, r.result = &Reconciler{}, &w.P, j.View, &Result{Judged: j, Plan: &decide.Plan{}}
-	var got []string
-	for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
-		got = append(got, sb.ID)
-	}
-	if want := []string{"s1", "z9"}; !slices.Equal(got, want) {
+	if got, want := probesDue(w), []string{"s1", "z9"}; !slices.Equal(got, want) {
 		t.Errorf("probed are %q, want %q", got, want)
 	}
 }
@@ -66,15 +70,7 @@ func TestProbesComeBeforeTheLimit(t *testing.T) {
 		"provider daytona awake=yes; " + probed + "task t1 running started=1h ev.heartbeat=61s": nil,
 		"provider daytona awake=yes; " + probed + "task t1 running started=1h ev.heartbeat=91s": {"s1"},
 	} {
-		w := worldtest.NewWorld(t, world)
-		j := judgeWorld(w)
-		r := &executor{}
-		r.k, r.policy, r.view, r.result = &Reconciler{}, &w.P, j.View, &Result{Judged: j, Plan: &decide.Plan{}}
-		var got []string
-		for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
-			got = append(got, sb.ID)
-		}
-		if !slices.Equal(got, want) {
+		if got := probesDue(worldtest.NewWorld(t, world)); !slices.Equal(got, want) {
 			t.Errorf("probed are %q, want %q\nworld: %s", got, want, world)
 		}
 	}
@@ -90,16 +86,8 @@ func TestProbesKeepNothingAwake(t *testing.T) {
 		"provider daytona awake=yes; " + all: {"s1", "s2"},
 		"provider daytona awake=yes; tasks none; " + all: {"s1", "s2", "s3", "s4", "s5", "z9"},
 	} {
-		w := worldtest.NewWorld(t, worldtest.Anchor, world)
-		j := judgeWorld(w)
-		r := &executor{}
-		r.k, r.policy, r.view, r.result = &Reconciler{}, &w.P, j.View, &Result{Judged: j, Plan: &decide.Plan{}}
-		var got []string
-		for _, sb := range r.dueProbes("daytona", w.P.Providers["daytona"].Probe) {
-			got = append(got, sb.ID)
-		}
-		slices.Sort(got)
-		if !slices.Equal(got, want) {
+		got := probesDue(worldtest.NewWorld(t, worldtest.Anchor, world))
+		if slices.Sort(got); !slices.Equal(got, want) {
 			t.Errorf("probed are %q, want %q\nworld: %s", got, want, world)
 		}
 	}

@@ -52,7 +52,7 @@ func (t *Tasks) plainEvent(err error) error {
 func (t *Tasks) eventSentence(e *pgconn.PgError) string {
 	switch {
 	case e.Code == "42501":
-		return t.eventGrant()
+		return t.plan.events.grant(t.pool.Config().ConnConfig.User)
 	case e.Code == "23502":
 		return fmt.Sprintf("column %q of %s is NOT NULL and is not set: add it to events.set", e.ColumnName, e.TableName)
 	case strings.HasPrefix(e.Code, "23"):
@@ -65,9 +65,8 @@ func (t *Tasks) eventSentence(e *pgconn.PgError) string {
 	return ""
 }
 
-// eventGrant is the grant that adding events needs.
-func (t *Tasks) eventGrant() string {
-	e, role := t.plan.events, t.pool.Config().ConnConfig.User
+// grant is what a role needs to add events.
+func (e *compiledEvents) grant(role string) string {
 	columns := e.written()
 	for i, name := range columns {
 		columns[i] = store.Quoted(name)

@@ -129,8 +129,9 @@ func (d *draw) rules() {
 	}
 }
 
-// processes are who makes the passes.
+// processes are who makes the passes. The quick ones of every other process keep only the rows that are not plain.
 func (d *draw) processes() {
+	const sieved = " sieved 1"
 	passes := 40 + d.IntN(60)
 	switch d.IntN(3) {
 	case 0:
@@ -138,20 +139,17 @@ func (d *draw) processes() {
 		d.setup("process once every 2m first %s wait %s", d.one("5s", "10s"), d.one("5s", "10s", "30s"))
 		d.lasts = time.Duration(passes) * 2 * time.Minute * 2 / 3
 	case 1:
-		d.setup("process replica-1 quick 30s full 2m first 5s lanes %s%s", d.one("1", "2"), d.sieved())
+		d.setup("process replica-1 quick 30s full 2m first 5s lanes %s%s", d.one("1", "2"), d.sieve.maybe(2, sieved))
 		d.lasts = time.Duration(passes) * 30 * time.Second
 	default:
-		d.setup("process replica-1 quick 30s full 2m first 5s lanes 1%s", d.sieved())
-		d.setup("process replica-2 quick 30s full 2m first %s lanes 1%s", d.one("6s", "17s"), d.sieved())
+		d.setup("process replica-1 quick 30s full 2m first 5s lanes 1%s", d.sieve.maybe(2, sieved))
+		d.setup("process replica-2 quick 30s full 2m first %s lanes 1%s", d.one("6s", "17s"), d.sieve.maybe(2, sieved))
 		d.lasts = time.Duration(passes) * 30 * time.Second
 	}
 	if d.IntN(3) == 0 {
 		d.setup("process look every %s first 1m", d.one("5m", "11m"))
 	}
 }
-
-// sieved has the quick passes of every other process keep only the rows that are not plain.
-func (d *draw) sieved() string { return d.sieve.maybe(2, " sieved 1") }
 
 // people are the tasks that there are, and ordinary life.
 func (d *draw) people() {
