@@ -36,11 +36,15 @@ func (t *Tasks) ledgerReach(ctx context.Context, tx pgx.Tx) (r ledgerReach, err 
 
 // said is who could write to the ledger as this login, and by what.
 func (r *ledgerReach) said(table string) string {
-	said := "this login can write to it, and so can whoever owns " + table + ", by a trigger that our writes run"
-	if len(r.planted) > 0 {
-		said += "; what of others runs: " + strings.Join(r.planted, ", ")
+	return "this login can write to it, and so can whoever owns " + table + ", by a trigger that our writes run" + r.others()
+}
+
+// others names what of others runs with our writes; "" where nothing does.
+func (r *ledgerReach) others() string {
+	if len(r.planted) == 0 {
+		return ""
 	}
-	return said
+	return "; what of others runs: " + strings.Join(r.planted, ", ")
 }
 
 // refused is why that is no way to act; "" where it may be.
@@ -76,7 +80,7 @@ func (c *check) reach(ctx context.Context) {
 		return
 	}
 	if !r.reaches {
-		c.ok("ledger", "this login does not reach it")
+		c.ok("ledger", "this login does not reach it"+r.others())
 		return
 	}
 	said := r.said(c.plan.table)

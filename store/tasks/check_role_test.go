@@ -124,7 +124,7 @@ func TestCheckRefusesOneLoginThatActs(t *testing.T) {
 }
 
 // TestWhatOthersPlantIsNamed: whatever way a stranger's function runs with what we read and write is named, and refused
-// as his table is; what a superuser or this login made is not.
+// as his table is; what a superuser or this login made is not. A login that does not reach the ledger is told of it, too.
 func TestWhatOthersPlantIsNamed(t *testing.T) {
 	const functions = `CREATE FUNCTION nice(x text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
 		CREATE FUNCTION alike(x text, y text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
@@ -150,6 +150,12 @@ func TestWhatOthersPlantIsNamed(t *testing.T) {
 			w := newWorld(t, pgtest.OmoiOS, mapping.Mapping{Preset: "omoios"})
 			w.pool = pgtest.AsRole(t, w.pool, granted+functions+c.sql)
 			tasks := w.open(mapping.Mapping{Preset: "omoios"})
+			for _, line := range tasks.Check(t.Context()) {
+				told := c.says != "" && strings.Contains(line.Said, c.says)
+				if line.What == "ledger" && (!line.OK || told != strings.Contains(line.Said, "what of others runs")) {
+					t.Errorf("without a way to the ledger: %+v, want %q in it", line, c.says)
+				}
+			}
 			tasks.Beside(LedgerBeside{Unsigned: true, Own: true})
 			err := tasks.RefusePlanted(t.Context())
 			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
