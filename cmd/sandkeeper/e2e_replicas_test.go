@@ -25,7 +25,7 @@ const livingRules = `{assigned-stale: {after: 10s}, sandbox-missing: {after: 1s}
 var livingSettings = settings{
 	rules:  livingRules,
 	limits: "{per_pass: 4, share: 20%, breaker: 100%, per_hour: 100000}",
-	probe:  `{exec: "true", path: "/", worker: "pgrep -f [w]orker", every: 3s, timeout: 1s, budget: 2500/m}`,
+	probe:  `{exec: "true", path: "/", worker: "pgrep -f [w]orker", every: 3s, timeout: 2900ms, budget: 2500/m}`,
 	call:   "5s",
 	more:   quickly,
 }
