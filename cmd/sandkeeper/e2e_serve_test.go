@@ -36,7 +36,7 @@ func TestServeOnlyShows(t *testing.T) {
 	d := a.daemon("serve")
 	alive := d.says("health").text("health")
 	for address, want := range map[string]int{alive: 200, strings.TrimSuffix(alive, "healthz"): 404} {
-		if status, body := a.get(http.DefaultClient, address); status != want {
+		if status, body := a.read(http.DefaultClient, address); status != want {
 			t.Errorf("%s answers %d, want %d: %s", address, status, want, body)
 		}
 	}
@@ -96,7 +96,7 @@ func TestListeningForOthersNeedsUsers(t *testing.T) {
 			"http://" + at + "/":                400,
 			"https://ana:geheim@" + at + "/nix": 404,
 		} {
-			if status, body := a.get(client, url); status != want {
+			if status, body := a.read(client, url); status != want {
 				t.Errorf("%s: %s answers %d, want %d: %.200s", verb, url, status, want, body)
 			}
 		}
