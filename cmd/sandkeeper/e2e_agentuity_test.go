@@ -21,7 +21,7 @@ func newAgentuityArena(t *testing.T, s settings) *agentuityArena {
 	t.Helper()
 	s.owns, s.link = "{name_prefix: omoios-, exclusive: true}", "-"
 	if s.probe == "" { // rarer than the sandboxes' idle time-out
-		s.probe = `{exec: "true", path: "/", every: 30m, timeout: 1s, budget: 1000/m}`
+		s.probe = `{exec: "true", path: "/", every: 30m, timeout: 20s, budget: 1000/m}`
 	}
 	a := &agentuityArena{newArena(t, s)}
 	a.cloud = simulated.New(simulated.Options{IDs: agentuitytest.IDs})
@@ -144,7 +144,7 @@ func (a *agentuityArena) restsStill(ids ...string) {
 // TestAgentuityQueue: what a sandbox was asked to run stays queued while it says idle.
 func TestAgentuityQueue(t *testing.T) {
 	a := newAgentuityArena(t, settings{rules: "{idle-broken: off, executions-stuck: {after: 1m}}",
-		probe: `{path: "/", exec: "", every: 10m, timeout: 1s, budget: 1000/m}`})
+		probe: `{path: "/", exec: "", every: 10m, timeout: 20s, budget: 1000/m}`})
 	ws := a.working(4)
 	a.cloud.Change(ws[0].sandbox, func(s *simulated.Sandbox) { s.Queued = []time.Time{time.Now()} })
 	a.once(0)

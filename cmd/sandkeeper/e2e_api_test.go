@@ -47,10 +47,14 @@ func (p programClient) ask(method, path, body string, headers ...string) (status
 	return got.StatusCode, string(text)
 }
 
-// want demands a status, and words of the answer.
+// want demands a status, and returns the answer. What only reads asks again after a 503, as [daemonChild.read] does.
 func (p programClient) want(status int, method, path, body string, headers ...string) string {
 	p.Helper()
 	got, answer := p.ask(method, path, body, headers...)
+	for until := time.Now().Add(5 * time.Minute); method == http.MethodGet && got == http.StatusServiceUnavailable &&
+		status != got && time.Now().Before(until); {
+		got, answer = p.ask(method, path, body, headers...)
+	}
 	if got != status {
 		p.Errorf("%s %s %s = %d, want %d: %.600s", method, path, body, got, status, answer)
 	}

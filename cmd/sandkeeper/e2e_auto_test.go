@@ -13,7 +13,7 @@ func TestAutoThreshold(t *testing.T) {
 	// Each twentieth waited for 5 minutes for its start: the default of 3m ends too many.
 	a.sql(omoiosPast)
 	a.beat(a.working(4))
-	young := a.task(row{status: "assigned", key: "omoios-young", created: 5 * time.Hour, updated: 4 * time.Minute})
+	young := a.task(row{status: "assigned", key: "omoios-young", created: 5 * time.Hour, updated: 190 * time.Second})
 	stale := a.task(row{status: "assigned", key: "omoios-stale", created: 5 * time.Hour, updated: 7 * time.Minute})
 	r := a.once(0, "--timeout", "20m") // a quarter of that is for the history
 	a.becomes(young, "assigned")

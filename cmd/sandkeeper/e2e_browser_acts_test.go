@@ -118,6 +118,7 @@ func (b *tab) fill(pairs ...string) {
 		fmt.Fprintf(&script, "document.getElementById(%q).value = %q;", pairs[i], pairs[i+1])
 	}
 	script.WriteString("document.querySelector('form:last-of-type button[type=submit]').click(); true")
+	b.until("the page is whole", "document.readyState == 'complete'")
 	if !eval[bool](b, script.String()) {
 		b.a.Error("the form is not there")
 	}

@@ -86,8 +86,10 @@ func (b *tab) hear(event any) {
 		b.troubles = append(b.troubles, fmt.Sprintf("exception: %v", e.ExceptionDetails))
 	case *log.EventEntryAdded:
 		b.troubles = append(b.troubles, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
-	case *page.EventLoadEventFired:
-		b.loaded++
+	case *page.EventFrameNavigated: // the event of its load is left out where somebody goes on before
+		if e.Frame.ParentID == "" {
+			b.loaded++
+		}
 	case *network.EventRequestWillBeSent:
 		if at, err := url.Parse(e.Request.URL); err != nil || at.Scheme != "data" && at.Host != b.host {
 			b.troubles = append(b.troubles, "request to "+e.Request.URL)
@@ -128,19 +130,27 @@ func (b *tab) call(calls ...func(context.Context) error) {
 // eval is what an expression says in the page.
 func eval[T any](b *tab, expression string) T {
 	b.a.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Minute)
-	defer cancel()
-	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	value, err := evaluated[T](b, expression)
 	if err != nil {
 		b.a.Fatalf("%s: %v", expression, err)
 	}
 	return value
 }
 
+func evaluated[T any](b *tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Minute)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+}
+
 // text is what a person reads in an element.
 func (b *tab) text(selector string) string {
 	b.a.Helper()
-	return eval[string](b, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
+	return eval[string](b, textOf(selector))
+}
+
+func textOf(selector string) string {
+	return fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector)
 }
 
 // shows waits until an element says something. Nothing is reloaded.
@@ -152,13 +162,24 @@ func (b *tab) shows(what, selector, words string) {
 		}
 	}()
 	b.a.reaches(what+": "+words+" in "+selector, func() bool {
-		return strings.Contains(strings.ToLower(b.text(selector)), strings.ToLower(words))
+		text, err := evaluated[string](b, textOf(selector))
+		return err == nil && strings.Contains(strings.ToLower(text), strings.ToLower(words))
 	})
 }
 
+// until waits until an expression is true. While another page comes it may be an error: half of that page is there.
 func (b *tab) until(what, expression string) {
 	b.a.Helper()
-	b.a.reaches(what, func() bool { return eval[bool](b, expression) })
+	var err error
+	defer func() {
+		if b.a.Failed() && err != nil {
+			b.a.Logf("%s: %v", expression, err)
+		}
+	}()
+	b.a.reaches(what, func() (is bool) {
+		is, err = evaluated[bool](b, expression)
+		return err == nil && is
+	})
 }
 
 // unfolded demands that the first of these details stays open over so many updates.

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/test/ports"
 )
@@ -33,7 +31,7 @@ func TestPageInABrowser(t *testing.T) {
 	b.shows("the verdict", "h1", "All 4 live tasks and 4 sandboxes agree")
 	b.withoutScripts(d.url())
 	b.follow("the actions", `#timeline p.more a`, "Actions")
-	b.do(chromedp.Click(chromedp.CSS("main details summary")))
+	b.until("it is unfolded", `(s => s ? (s.click(), true) : false)(document.querySelector("main details summary"))`)
 	b.shows("the evidence", "main details[open]", "which has no row")
 	b.unfolded("main details", 1)
 	b.clean()

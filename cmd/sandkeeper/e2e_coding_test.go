@@ -96,7 +96,7 @@ func (a *codingArena) raw(id string) string {
 // TestCodingAgentLife: one task from its queue to a stop. Its sandbox is gone in between, so
 // it is failed and what cannot be used again is cleared; then its user goes on with it.
 func TestCodingAgentLife(t *testing.T) {
-	a := newCodingArena(t, settings{rules: "{inactive: off, deadline-exceeded: off}", more: slow})
+	a := newCodingArena(t, settings{rules: "{inactive: off, deadline-exceeded: off, " + patiently + "}", more: slow})
 	a.add("a", 10*time.Second, 10*time.Second, "status = 'pending'")
 	quiet := func(what string) {
 		t.Helper()
@@ -131,7 +131,7 @@ func TestCodingAgentLife(t *testing.T) {
 	quiet("continued, in a new sandbox")
 	a.set("a", "status = 'stopped', completed_at = "+utcNow+", updated_at = "+utcNow)
 	quiet("stopped just now")
-	a.later(6 * time.Second)
+	a.later(2 * time.Minute)
 	a.once(0)
 	if !a.ended(second) {
 		t.Error("the stopped task's sandbox lives on")
@@ -142,13 +142,16 @@ func TestCodingAgentLife(t *testing.T) {
 	quiet("stopped and gone")
 }
 
+// patiently gives a stop so long that a busy machine has judged what was stopped just now before that.
+const patiently = "stop-ignored: {after: 2m}"
+
 // slow is a schedule in which one jump of a test is no outage of ours.
 const slow = "log: {level: warn}\nschedule: {quick: \"@every 1m\", full: \"@every 10m\"}"
 
 // TestCodingAgentSandboxesThatLiveOn: of stopped, deleted and finished tasks. What is kept for
 // its user and what no row names is left alone.
 func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
-	a := newCodingArena(t, settings{})
+	a := newCodingArena(t, settings{rules: "{" + patiently + "}"})
 	end, stay := map[string]string{}, map[string]string{}
 	put := func(into map[string]string, name, set string, moved time.Duration) {
 		id := a.sandbox(5 * time.Hour)
@@ -156,9 +159,9 @@ func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
 		a.add(name, 5*time.Hour, moved, set+", sandbox_id = '"+id+"'")
 	}
 	for i := range 5 {
-		put(end, fmt.Sprintf("stopped-%d", i), "status = 'stopped'", time.Minute)
+		put(end, fmt.Sprintf("stopped-%d", i), "status = 'stopped'", 5*time.Minute)
 	}
-	put(end, "stopped, and was to be kept", "status = 'stopped', keep_alive = true", time.Minute)
+	put(end, "stopped, and was to be kept", "status = 'stopped', keep_alive = true", 5*time.Minute)
 	put(end, "finished long ago", "status = 'completed'", 11*time.Minute)
 	put(end, "failed long ago", "status = 'error'", 11*time.Minute)
 	put(end, "kept until it expired", "status = 'completed', keep_alive = true, max_duration = 60", 2*time.Hour)
@@ -169,7 +172,7 @@ func TestCodingAgentSandboxesThatLiveOn(t *testing.T) {
 	for what, set := range map[string]string{
 		"stopped": "status = 'stopped'", "at work": "status = 'processing'", "kept": "status = 'completed', keep_alive = true",
 	} {
-		put(end, "deleted by its user, "+what, set+", deleted_at = "+utcNow+" - interval '1 minute'", 2*time.Hour)
+		put(end, "deleted by its user, "+what, set+", deleted_at = "+utcNow+" - interval '5 minutes'", 2*time.Hour)
 	}
 	put(stay, "deleted just now", "status = 'stopped', deleted_at = "+utcNow, 2*time.Hour)
 	put(stay, "at work", "status = 'processing'", 0)

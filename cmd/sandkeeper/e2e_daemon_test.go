@@ -119,8 +119,13 @@ func (d *daemonChild) get(path string) (status int, body string) {
 // machine may take more.
 func (d *daemonChild) read(path string) (status int, body string) {
 	d.a.Helper()
-	d.a.reaches("an answer to "+path, func() bool {
-		status, body = d.get(path)
+	return d.a.read(http.DefaultClient, strings.TrimSuffix(d.url(), "/")+path)
+}
+
+func (a *arena) read(client *http.Client, url string) (status int, body string) {
+	a.Helper()
+	a.reaches("an answer of "+url, func() bool {
+		status, body = a.get(client, url)
 		return status != http.StatusServiceUnavailable
 	})
 	return status, body

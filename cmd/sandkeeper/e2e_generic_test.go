@@ -28,7 +28,7 @@ func newYardArena(t *testing.T) *yardArena {
 	text := strings.NewReplacer("${DATABASE_URL}", a.dsn, "${TASKS_DATABASE_URL}", a.dsn, "${YARD_KEY}", "yard-key", "${YARD_URL:-https://boxyard.example.com/v1}",
 		server.URL+"/v1", "mode: observe", "mode: enforce\nproof: off", "project: mine", "project: omoios", "project:mine", "project:omoios",
 		"rate: 10/s", "rate: 1000/s", "after: 60s, failures: 3, remedy: quarantine", "after: 30s, failures: 2",
-		"timeout: 5s, budget: 50/m", "timeout: 1s, budget: 1000/m",
+		"timeout: 5s, budget: 50/m", "timeout: 20s, budget: 1000/m",
 		"limits: {per_pass: 10, share: 10%, breaker: 30%, per_hour: 100}", "limits: {share: 100%, breaker: 100%}",
 		"link: {task_label: task_id, sandbox: id}", "link: {task_label: task_id}").Replace(string(example))
 	a.write(text)

@@ -33,7 +33,7 @@ func (p *living) fallIll(ctx context.Context, x *ill, now time.Time) error {
 	case "never started":
 		return p.ail(ctx, x, key, "assigned")
 	case "never started, with a sandbox":
-		x.box, x.ended = p.boxOf(x.task, 6*time.Second).ID, true
+		x.box, x.ended = p.boxOf(x.task, 26*time.Second).ID, true
 		p.a.cloud.Change(x.box, func(s *simulated.Sandbox) { s.WorkerGone = true })
 		return p.ail(ctx, x, key, "assigned")
 	case "vanished":
@@ -65,7 +65,7 @@ func (p *living) ail(ctx context.Context, x *ill, key, status string) error {
 func ailing(ctx context.Context, tx pgx.Tx, row []any) error {
 	tag, err := tx.Exec(ctx, `INSERT INTO program.tasks (id, status, sandbox_id, created_at, updated_at, started_at)
 		VALUES ($1, $3::text, $2, now() - interval '70 s',
-		        now() - CASE $3::text WHEN 'running' THEN interval '55 s' ELSE interval '6 s' END,
+		        now() - CASE $3::text WHEN 'running' THEN interval '55 s' ELSE interval '26 s' END,
 		        CASE $3::text WHEN 'running' THEN now() - interval '55 s' END)
 		ON CONFLICT DO NOTHING`, row...)
 	if err != nil || tag.RowsAffected() == 0 || row[2] != "running" {

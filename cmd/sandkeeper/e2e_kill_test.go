@@ -230,8 +230,8 @@ func TestAnotherPassIsUnderWay(t *testing.T) {
 	a.working(3)
 	a.once(0)
 	lift := a.cloud.Inject(simulated.Fault{On: simulated.List, Effect: simulated.Hang})
-	c := a.spawn("once")
 	a.cloud.ResetCalls()
+	c := a.spawn("once")
 	a.reaches("the other one's listing", func() bool { return a.called(simulated.List) })
 	code, _, errs := a.run("once", "--wait", "0s")
 	if code != 1 || !bytes.Contains([]byte(errs), []byte("another pass is under way")) {

@@ -81,8 +81,9 @@ func TestPushes(t *testing.T) {
 	if status, _ := d.get("/push/other"); status == 200 {
 		t.Error("somebody answers for a provider that takes no pushes")
 	}
-	if !idle() || passes() != before {
-		t.Errorf("%d passes came of what is no reason to look", passes()-before)
+	a.reaches("nobody is to look", idle)
+	if n := passes() - before; n != 0 {
+		t.Errorf("%d passes came of what is no reason to look", n)
 	}
 
 	if got := d.pushes(pushSecret, "lie", time.Now(), destroyed(healthy.sandbox)); got != 202 {

@@ -208,8 +208,8 @@ func TestOperatorsVerbs(t *testing.T) {
 			[]string{"mode", "stop-ignored", "clear"},
 			"observe",
 		},
-		"a hold that ended":  {[]string{"hold", "task:TASK", "--for", "30s"}, nil, "hold: task:TASK"},
-		"a pause that ended": {[]string{"pause", "--for", "30s"}, nil, "pause: all"},
+		"a hold that ended":  {[]string{"hold", "task:TASK", "--for", "2m"}, nil, "hold: task:TASK"},
+		"a pause that ended": {[]string{"pause", "--for", "2m"}, nil, "pause: all"},
 	}
 	for name, tt := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestOperatorsVerbs(t *testing.T) {
 			if tt.undo != nil {
 				a.must(replaced(named, tt.undo)...)
 			} else {
-				a.later(31*time.Second, ws...)
+				a.later(121*time.Second, ws...)
 			}
 			a.once(0)
 			if !a.ended(box.ID) {

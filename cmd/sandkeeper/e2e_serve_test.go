@@ -29,13 +29,14 @@ func TestServeOnlyShows(t *testing.T) {
 	a.once(0)
 	dsn := a.role("GRANT USAGE ON SCHEMA sandkeeper TO %s", "GRANT SELECT ON ALL TABLES IN SCHEMA sandkeeper TO %s",
 		"ALTER ROLE %s SET default_transaction_read_only = on")
-	a.configure(settings{dsn: dsn, more: strings.Replace(quickly, "web: {", `web: {health: "127.0.0.1:0", `, 1)})
+	a.configure(settings{dsn: dsn, more: "web: {listen: \"127.0.0.1:0\", health: \"127.0.0.1:0\"}\nlog: {level: info}\n" +
+		`schedule: {quick: "@every 1h", full: "@every 1h"}`}) // on which the passes of before are fresh for long
 	a.cloud.ResetCalls()
 	before := a.everything()
 	d := a.daemon("serve")
 	alive := d.says("health").text("health")
 	for address, want := range map[string]int{alive: 200, strings.TrimSuffix(alive, "healthz"): 404} {
-		if status, body := a.get(http.DefaultClient, address); status != want {
+		if status, body := a.read(http.DefaultClient, address); status != want {
 			t.Errorf("%s answers %d, want %d: %s", address, status, want, body)
 		}
 	}
@@ -95,7 +96,7 @@ func TestListeningForOthersNeedsUsers(t *testing.T) {
 			"http://" + at + "/":                400,
 			"https://ana:geheim@" + at + "/nix": 404,
 		} {
-			if status, body := a.get(client, url); status != want {
+			if status, body := a.read(client, url); status != want {
 				t.Errorf("%s: %s answers %d, want %d: %.200s", verb, url, status, want, body)
 			}
 		}

@@ -122,6 +122,7 @@ func TestDatabaseGoesAwayForAWhile(t *testing.T) {
 			storm++
 		}
 	}
+	t.Logf("%d lines of trouble in the log", storm)
 	if storm == 0 || storm > 30 {
 		t.Errorf("%d lines in the log in ten seconds without a database, want a few:\n%s", storm, tail(d.errs.String(), 5000))
 	}

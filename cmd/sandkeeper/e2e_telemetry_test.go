@@ -61,7 +61,7 @@ func TestOnceIsTraced(t *testing.T) {
 	task, sandbox := a.lost()
 	a.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + a.realCollector(c.URL),
 		"OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20s3cretHeader"}
-	once := a.prepare("once", "--migrate", "--wait", "10s")
+	once := a.prepare("once", "--migrate", "--wait", patience)
 	if err := once.cmd.Run(); err != nil {
 		t.Fatalf("once: %v\n%s", err, once.errs.String())
 	}

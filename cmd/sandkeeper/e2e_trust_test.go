@@ -88,7 +88,7 @@ func TestBadListingsMoveNothing(t *testing.T) {
 				continue
 			}
 			t.Run(name+map[bool]string{true: ", fresh ledger", false: ""}[fresh], func(t *testing.T) {
-				a := newArena(t, settings{call: tt.call})
+				a := newArena(t, settings{})
 				ws := a.working(4)
 				for range tt.ours {
 					done := a.task(row{status: "completed", created: time.Hour, updated: time.Minute})
@@ -99,6 +99,7 @@ func TestBadListingsMoveNothing(t *testing.T) {
 				}
 				a.tempted(ws)
 				before := a.rows()
+				a.configure(settings{call: tt.call}) // in which what is well has no need to answer any more
 				tt.fault.On = simulated.List
 				a.cloud.Inject(tt.fault)
 				for range 2 {

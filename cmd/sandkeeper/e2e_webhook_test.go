@@ -139,7 +139,7 @@ func TestWebhookOfTheDaemon(t *testing.T) {
 	a.beat(ws)
 	task, _ := a.lost()
 	d := a.daemon("run", "--migrate")
-	a.reaches("both are told", func() bool { return len(r.Told()) >= 2 })
+	a.reaches("both are told", func() bool { _, bodies := stepsTold(r); return len(bodies) == 2 })
 	d.stop()
 	steps, _ := stepsTold(r)
 	if got, want := strings.Join(steps, ", "), "fail done of "+task+", terminate confirmed of "+task; got != want {

@@ -464,7 +464,6 @@ func TestChangedMeanwhile(t *testing.T) {
 // Once a command hangs in a container, the engine does not even take another one for it. That
 // speaks against the container while the engine lists it as running, and only then.
 func TestExecIsNotTaken(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		list reply
 		want reconcile.ProbeOutcome
@@ -475,21 +474,22 @@ func TestExecIsNotTaken(t *testing.T) {
 		"nothing is listed": {reply{500, js, `{"message":"no"}`}, reconcile.Infrastructure},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := before(t, func(w http.ResponseWriter, r *http.Request) {
-				switch {
-				case strings.HasSuffix(r.URL.Path, "/exec"), strings.HasSuffix(r.URL.Path, id1+"/json"):
-					<-r.Context().Done()
-				case strings.HasSuffix(r.URL.Path, "/containers/json"):
-					test.list.send(w)
-				default:
-					reply{500, js, `{"message":"no stats"}`}.send(w)
+			synctest.Test(t, func(t *testing.T) {
+				p := before(t, func(w http.ResponseWriter, r *http.Request) {
+					switch {
+					case strings.HasSuffix(r.URL.Path, "/exec"), strings.HasSuffix(r.URL.Path, id1+"/json"):
+						<-r.Context().Done()
+					case strings.HasSuffix(r.URL.Path, "/containers/json"):
+						test.list.send(w)
+					default:
+						reply{500, js, `{"message":"no stats"}`}.send(w)
+					}
+				})
+				p.timeout = 100 * time.Millisecond
+				if got := p.Probe(t.Context(), sandbox, quick); got.Outcome != test.want {
+					t.Errorf("Probe = %+v, want %s", got, test.want)
 				}
 			})
-			p.timeout = 100 * time.Millisecond
-			if got := p.Probe(t.Context(), sandbox, quick); got.Outcome != test.want {
-				t.Errorf("Probe = %+v, want %s", got, test.want)
-			}
 		})
 	}
 }
@@ -498,7 +498,6 @@ func TestExecIsNotTaken(t *testing.T) {
 // it can answer in time. That there is no sample proves nothing: one shim that stands still
 // may keep an engine from giving any.
 func TestNoSample(t *testing.T) {
-	t.Parallel()
 	for name, test := range map[string]struct {
 		host string
 		want reconcile.ProbeOutcome
@@ -510,25 +509,26 @@ func TestNoSample(t *testing.T) {
 		"nothing known of one": {`null`, reconcile.Answered},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := before(t, func(w http.ResponseWriter, r *http.Request) {
-				switch {
-				case strings.HasSuffix(r.URL.Path, "/stats"):
-					<-r.Context().Done()
-				case strings.HasSuffix(r.URL.Path, id1+"/json"):
-					reply{200, js, `{"Id":"` + id1 + `","HostConfig":` + test.host + `}`}.send(w)
-				case test.want == reconcile.Infrastructure:
-					t.Errorf("unexpected call %s %s", r.Method, r.URL)
-				case strings.HasSuffix(r.URL.Path, "/exec"):
-					reply{201, js, created}.send(w)
-				default:
-					ran(well, "").send(w)
+			synctest.Test(t, func(t *testing.T) {
+				p := before(t, func(w http.ResponseWriter, r *http.Request) {
+					switch {
+					case strings.HasSuffix(r.URL.Path, "/stats"):
+						<-r.Context().Done()
+					case strings.HasSuffix(r.URL.Path, id1+"/json"):
+						reply{200, js, `{"Id":"` + id1 + `","HostConfig":` + test.host + `}`}.send(w)
+					case test.want == reconcile.Infrastructure:
+						t.Errorf("unexpected call %s %s", r.Method, r.URL)
+					case strings.HasSuffix(r.URL.Path, "/exec"):
+						reply{201, js, created}.send(w)
+					default:
+						ran(well, "").send(w)
+					}
+				})
+				p.timeout = 100 * time.Millisecond
+				if got := p.Probe(t.Context(), sandbox, quick); got.Outcome != test.want {
+					t.Errorf("Probe = %+v, want %s", got, test.want)
 				}
 			})
-			p.timeout = 100 * time.Millisecond
-			if got := p.Probe(t.Context(), sandbox, quick); got.Outcome != test.want {
-				t.Errorf("Probe = %+v, want %s", got, test.want)
-			}
 		})
 	}
 }

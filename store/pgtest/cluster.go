@@ -256,7 +256,7 @@ func (c *Cluster) end(s syscall.Signal) error {
 	}
 	select {
 	case <-p.ended:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute): // what is cut off here is in the way of the next start for a moment
 		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // its process group; gone is as good
 		<-p.ended
 	}

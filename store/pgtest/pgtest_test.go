@@ -99,10 +99,13 @@ func TestStandbyTakesOver(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = standby.Stop() })
 	var follows, follower bool
-	err = connect(t, primary.DSN("postgres")).QueryRow(t.Context(),
-		"SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')").Scan(&follows)
-	if err != nil || !follows {
-		t.Fatalf("the stand-by streams: %t, %v", follows, err)
+	sends := connect(t, primary.DSN("postgres"))
+	for until := time.Now().Add(readyWithin); !follows; { // the stand-by says so a moment before the primary does
+		err := sends.QueryRow(t.Context(), "SELECT pg_sleep(0.02) IS NULL OR EXISTS "+
+			"(SELECT FROM pg_stat_replication WHERE state = 'streaming')").Scan(&follows)
+		if err != nil || time.Now().After(until) {
+			t.Fatalf("the stand-by streams: %t, %v", follows, err)
+		}
 	}
 	if err := primary.End(syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -84,11 +84,11 @@ func (c *Cluster) Promote(ctx context.Context) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	var done bool
-	if err := conn.QueryRow(ctx, "SELECT pg_promote(true, 60)").Scan(&done); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT pg_promote(true, 300)").Scan(&done); err != nil {
 		return fmt.Errorf("promote the stand-by: %w", err)
 	}
 	if !done {
-		return errors.New("promote the stand-by: it did not end its recovery within 60 s")
+		return errors.New("promote the stand-by: it did not end its recovery within 300 s")
 	}
 	return nil
 }

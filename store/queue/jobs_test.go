@@ -214,7 +214,7 @@ func TestStopLetsARemedyFinish(t *testing.T) {
 func TestStopCutsShortWhatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	l := newLab(t).quietly()
-	l.pace.grace = 50 * time.Millisecond
+	l.pace.grace, l.pace.last = 50*time.Millisecond, patience // to be told of, however slow the machine
 	began := make(chan struct{}, 9)
 	wait := func(ctx context.Context) error {
 		began <- struct{}{}

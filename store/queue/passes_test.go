@@ -338,11 +338,11 @@ func TestStopLeavesThePass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t).quietly()
-			l.duty.stuck = make(chan struct{}, 3) // two watches ask too, once
+			l.duty.stuck = make(chan struct{}, 99) // two watches ask too, and again where a machine is slow
 			l.must(l.kickPass(t.Context(), args))
 			stop := l.run()
 			l.until("the job runs", func() bool { return l.jobs("pass", "running") == 1 })
-			l.until("the ledger is asked", func() bool { return len(l.duty.stuck) == 3 })
+			l.until("the ledger is asked", func() bool { return len(l.duty.stuck) >= 3 })
 			l.must(stop())
 			if n := l.jobs("pass", "available"); n != 1 {
 				t.Errorf("%d jobs are left for the next process, want 1; the log: %s", n, l.log)

@@ -208,12 +208,15 @@ func (l *lab) jobs(kind, state string) int {
 	return l.count("SELECT count(*) FROM sandkeeper.river_job WHERE kind = $1 AND state::text = $2", kind, state)
 }
 
+// patience is how long a busy machine may take; it costs time only when a test fails.
+const patience = 5 * time.Minute
+
 // until waits for something to come true.
 func (l *lab) until(what string, so func() bool) {
 	l.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	patience := time.After(time.Minute)
+	patience := time.After(patience)
 	for !so() {
 		select {
 		case <-tick.C:
@@ -228,7 +231,7 @@ func receive[T any](l *lab, from <-chan T) (v T) {
 	l.Helper()
 	select {
 	case v = <-from:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		l.Fatalf("nothing came of %T; the log: %s", from, l.log)
 	}
 	return v

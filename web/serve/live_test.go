@@ -148,6 +148,9 @@ func TestStream(t *testing.T) {
 		defer answer.Body.Close()
 		open = append(open, answer)
 	}
+	for ledger.asked.Load() < 2 { // what it asked first is what a change is one against
+		time.Sleep(time.Millisecond)
+	}
 	ledger.move("now")
 	lines := bufio.NewScanner(open[len(open)-1].Body)
 	for lines.Scan() && !strings.Contains(lines.Text(), "changed") {

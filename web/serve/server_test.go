@@ -18,6 +18,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/web"
@@ -233,28 +234,30 @@ func TestListenerThatBreaks(t *testing.T) {
 // TestGracefulEnd ends the server while one request is open: it is answered, and new ones
 // are not taken.
 func TestGracefulEnd(t *testing.T) {
-	inside, let := make(chan struct{}), make(chan struct{})
-	r := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		close(inside)
-		<-let
-		_, _ = io.WriteString(w, "done")
-	}), "")
-	c := client(t, "")
-	answered := make(chan string, 1)
-	go func() {
-		_, body, _ := get(t, c, "http://"+r.address+"/", "")
-		answered <- body
-	}()
-	<-inside
-	r.stop()
-	refused(t, r.address)
-	close(let)
-	if got := <-answered; got != "done" {
-		t.Errorf("the open request got %q, want done", got)
-	}
-	if err := <-r.ended; err != nil {
-		t.Errorf("Serve = %v, want nil", err)
-	}
+	synctest.Test(t, func(t *testing.T) { // open requests get some seconds
+		inside, let := make(chan struct{}), make(chan struct{})
+		l := newPipes()
+		r := served(t, &Server{Listener: l, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			close(inside)
+			<-let
+			_, _ = io.WriteString(w, "done")
+		})})
+		answered := make(chan string, 1)
+		go func() {
+			_, body, _ := get(t, &http.Client{Transport: l.transport()}, "http://"+r.address+"/", "")
+			answered <- body
+		}()
+		<-inside
+		r.stop()
+		<-l.closed // nobody takes connections any more
+		close(let)
+		if got := <-answered; got != "done" {
+			t.Errorf("the open request got %q, want done", got)
+		}
+		if err := <-r.ended; err != nil {
+			t.Errorf("Serve = %v, want nil", err)
+		}
+	})
 }
 
 // TestNothingIsLeft looks at the stacks after a server with connections has ended.
@@ -280,18 +283,6 @@ func left() bool {
 	text := string(stacks[:runtime.Stack(stacks, true)])
 	return strings.Contains(text, "net/http.(*Server).Serve(") || strings.Contains(text, "net/http.(*conn).serve(") ||
 		strings.Contains(text, "web.(*Server)")
-}
-
-// refused waits until nobody takes connections at the address.
-func refused(t *testing.T, address string) {
-	t.Helper()
-	for t.Context().Err() == nil {
-		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-		if err != nil {
-			return
-		}
-		c.Close()
-	}
 }
 
 func TestLimits(t *testing.T) {
