@@ -201,6 +201,7 @@ type ProviderPolicy struct {
 	LinkTask      bool   // the link is a label that holds the task's id
 	LinkSandbox   bool   // the link is tasks.sandbox, compared with id, name or a label
 	SandboxIsID   bool   // tasks.sandbox holds the provider's immutable id
+	SandboxIsName bool   // tasks.sandbox holds the sandbox's name
 	Templates     []string
 	Probe         ProbePolicy
 	QuarantineFor time.Duration

@@ -65,6 +65,8 @@ func TestKeptByAnother(t *testing.T) {
 		"used for the last time":                 {"deadline-exceeded", blue, done, 0, 30 * time.Minute, true, nil},
 		"used, and it never was its own": {"deadline-exceeded", blue, done, 0, time.Minute, true,
 			func(_ *reconcile.Task, _ *reconcile.Sandbox, seen *reconcile.TaskSeen) { seen.Named = "s0" }},
+		"used, and it was over before anybody watched": {"deadline-exceeded", blue, done, 0, time.Minute, false,
+			func(_ *reconcile.Task, _ *reconcile.Sandbox, seen *reconcile.TaskSeen) { *seen = reconcile.TaskSeen{} }},
 		"used, and it has failed": {"deadline-exceeded", blue, done, 0, time.Minute, true,
 			func(_ *reconcile.Task, sb *reconcile.Sandbox, _ *reconcile.TaskSeen) {
 				sb.State = reconcile.SandboxFailed
@@ -92,8 +94,12 @@ func TestKeptByAnother(t *testing.T) {
 				test.change(&other, &f.Lookup.Sandbox, &seen)
 			}
 			f.Users = []reconcile.Task{own, other}
+			known := map[string]reconcile.TaskSeen{}
+			if seen.ID != "" {
+				known[seen.ID] = seen
+			}
 			v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now, LastFull: now,
-				Tasks: reconcile.RememberedOf(map[string]reconcile.TaskSeen{"t1": seen})}}, policy)
+				Tasks: reconcile.RememberedOf(known)}}, policy)
 			if got := MayAct(v, a, f); got.Goes() != test.goes {
 				t.Errorf("goes: %t (%s), want %t", got.Goes(), got.Why, test.goes)
 			}

@@ -82,7 +82,7 @@ func assignedStale(v *view.View, s *reconcile.Subject) Result {
 	//guard:stale-searched P3
 	if !proof.conclusive && onlySearched(v, t) && after >= v.P.Full && !listedSince(v, t, age) {
 		out.Holds = append(out.Holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
-			Reason: "sandbox was only searched for, and nothing was listed since: the next listing tells"})
+			Reason: "sandbox was only searched for: the next listing tells whether it is there"})
 	}
 	return out
 }
@@ -92,8 +92,12 @@ func assignedStale(v *view.View, s *reconcile.Subject) Result {
 // next full pass comes wants it by searches.
 func listedSince(v *view.View, t *reconcile.Task, age time.Duration) bool {
 	return !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
-		last := v.Sources[reconcile.ListingOf(provider)].LastTrusted
-		return last.IsZero() || v.Now.Sub(last) >= age-v.P.Providers[provider].IndexLag
+		last, p := v.Sources[reconcile.ListingOf(provider)].LastTrusted, v.P.Providers[provider]
+		//guard:stale-unproven harm
+		if p.Referenced {
+			return true // what it showed, and no row has proven to be ours, the ledger does not remember
+		}
+		return last.IsZero() || v.Now.Sub(last) >= age-p.IndexLag
 	})
 }
 

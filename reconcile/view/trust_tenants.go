@@ -175,8 +175,13 @@ func (v *View) TenantOf(s *reconcile.Subject) string {
 func (v *View) boxTenant(b *reconcile.SeenSandbox) string {
 	id := reconcile.FirstOf(b.Task, b.Seen().Task)
 	tenant, sandbox := v.rowTenant(id)
+	p, named := v.P.Providers[b.Provider], b.CalledBy(sandbox) || b.ID == sandbox
+	//guard:tenant-remembered live
+	if p.SandboxIsName && !b.Here {
+		named = named || sandbox != "" && sandbox == b.Seen().Name // no listing shows what it goes by
+	}
 	//guard:tenant-vouched harm
-	if byRow := v.P.Providers[b.Provider].LinkSandbox; byRow && !b.CalledBy(sandbox) && b.ID != sandbox {
+	if p.LinkSandbox && !named {
 		return b.Tenant
 	}
 	return reconcile.FirstOf(tenant, b.Tenant)

@@ -132,6 +132,7 @@ func putProvider(l *entry) {
 	l.yes("label", &p.LinkTask)
 	l.yes("named", &p.LinkSandbox)
 	l.yes("id", &p.SandboxIsID)
+	l.yes("name", &p.SandboxIsName)
 	l.yes("awake", &p.KeptAwake)
 	l.yes("nameslast", &p.NamesLast)
 	l.yes("records", &p.Records)
@@ -144,7 +145,7 @@ func putProvider(l *entry) {
 	l.str("worker", &p.Probe.Worker)
 	l.list("templates", &p.Templates)
 	p.Probe.Off = off
-	p.LinkSandbox = p.LinkSandbox || p.SandboxIsID
+	p.LinkSandbox = p.LinkSandbox || p.SandboxIsID || p.SandboxIsName
 	l.w.P.Tasks.SandboxKnown = l.w.P.Tasks.SandboxKnown || p.LinkSandbox
 	l.w.P.Providers[name] = p
 }

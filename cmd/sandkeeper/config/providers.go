@@ -190,7 +190,8 @@ func (p ProviderConfig) policy() reconcile.ProviderPolicy {
 		Name: p.Name, Kind: p.Kind, URL: strings.TrimRight(p.URL, "/"),
 		Exclusive: p.Owns.Exclusive, Referenced: p.Owns.Referenced,
 		LinkTask: p.Link.TaskLabel != "", LinkSandbox: p.Link.Sandbox != "", SandboxIsID: p.Link.Sandbox == "id",
-		LinkRequired: p.Link.Required, EndsAtRest: p.AtRest == "terminate",
+		SandboxIsName: p.Link.Sandbox == "name",
+		LinkRequired:  p.Link.Required, EndsAtRest: p.AtRest == "terminate",
 		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
 		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Prices: p.prices(), Key: p.keyID(),
 	}

@@ -50,7 +50,8 @@ func (t *Platform) addCloud(name string, a *args) {
 	t.policy.Providers[name] = reconcile.ProviderPolicy{
 		Name: name, Kind: "simulated", Exclusive: a.yes("exclusive"), Referenced: c.entry.Owns.Referenced,
 		LinkTask: c.byLabel, LinkSandbox: c.byID || c.byName, SandboxIsID: c.byID,
-		LinkRequired: a.text("required", "yes") == "yes", EndsAtRest: a.text("rests", "no") == "no",
+		SandboxIsName: c.byName,
+		LinkRequired:  a.text("required", "yes") == "yes", EndsAtRest: a.text("rests", "no") == "no",
 		Templates: []string{"light"}, QuarantineFor: 10 * time.Minute, PricePerHour: Price,
 		Prices: []reconcile.Price{{Size: reconcile.Size{CPU: LargeCPU}, PerHour: LargePrice}},
 		Probe:  reconcile.ProbePolicy{Exec: "true", Path: "/", Every: 10 * time.Minute, Timeout: 5 * time.Second, Budget: 50},
