@@ -192,11 +192,19 @@ func (g *Schema) SchemaVersion(ctx context.Context) (have, need int, err error) 
 // version is the schema's version, 0 when there is none. It asks the catalog first, so
 // that a role without any grant can tell an empty database.
 func (g *base) version(ctx context.Context, q querier) (int, error) {
-	var there bool
-	if err := one(ctx, q, "schema_exists", nil, &there); err != nil || !there {
-		return 0, err
+	if there := g.there.Load(); !there {
+		if err := one(ctx, q, "schema_exists", nil, &there); err != nil || !there {
+			return 0, err
+		}
+		g.there.Store(true)
 	}
-	return schemaVersion(ctx, q)
+	have, err := schemaVersion(ctx, q)
+	var refusal *pgconn.PgError
+	if errors.As(err, &refusal) && missing(refusal) { // it was dropped meanwhile
+		g.there.Store(false)
+		return 0, nil
+	}
+	return have, err
 }
 
 func schemaVersion(ctx context.Context, q querier) (int, error) {

@@ -60,6 +60,14 @@ func TestSchemaVersion(t *testing.T) {
 	if have, _, err := g.SchemaVersion(t.Context()); have != len(migrations) || err != nil {
 		t.Errorf("after: version %d, error %v, want %d", have, err, len(migrations))
 	}
+	if _, err := pool.Exec(t.Context(), "DROP SCHEMA sandkeeper CASCADE"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second asks the catalog again
+		if have, _, err := g.SchemaVersion(t.Context()); have != 0 || err != nil {
+			t.Errorf("once it was dropped: version %d, error %v, want 0", have, err)
+		}
+	}
 }
 
 func TestManyMayMigrateAtOnce(t *testing.T) {
