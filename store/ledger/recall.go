@@ -72,8 +72,8 @@ var sparse = []string{"modes", "pauses", "holds", "releases", "breakers", "proof
 	"canaries", "recall_templates", "open_incidents", "open_findings", "open_actions", "recall_verdicts", "tallies",
 	"recall_armed"}
 
-// readFilled is read without those readings that would find nothing: the transaction is a snapshot, so that what is empty
-// remains empty. A pass of a quiet fleet asks one question in the place of twenty.
+// readFilled is read without those readings that would find nothing: the transaction is a snapshot, so that what is
+// empty remains empty. A pass of a quiet fleet asks one question in the place of twenty.
 func readFilled(ctx context.Context, tx pgx.Tx, readings []reading) error {
 	var filled []string
 	if err := one(ctx, tx, "filled", nil, &filled); err != nil {
