@@ -51,7 +51,7 @@ func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[p
 			passQueue:   {MaxWorkers: 1},
 			remedyQueue: {MaxWorkers: q.o.Workers},
 			probeQueue:  {MaxWorkers: probersEach * q.o.Workers, FetchPollInterval: 2 * q.pace.poll}, // nothing snoozes there
-			notifyQueue: {MaxWorkers: 1},
+			notifyQueue: {MaxWorkers: 1, FetchPollInterval: 6 * q.pace.poll},                         // one a minute, and it is told of each
 		},
 		PeriodicJobs:                q.periodic(),
 		FetchPollInterval:           q.pace.poll,

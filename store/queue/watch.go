@@ -43,7 +43,7 @@ func (w *watch) run(ctx context.Context) {
 			overdue, wait = lookout(missed, began, now, slack)
 			switch {
 			case overdue && making && now.Sub(missed.due) < nearly:
-				wait = time.Second // it takes that long: a job for another would find nothing to do
+				wait = min(missed.gap, retry) // it takes that long: a job for another would find nothing to do
 			case overdue:
 				err = w.kickOne(ctx)
 			}

@@ -165,7 +165,7 @@ func TestWatch(t *testing.T) {
 			kicks: []time.Duration{106 * time.Second, 111 * time.Second, 116 * time.Second}, asked: 10},
 		"kicks none beside a pass that is being made here, for a minute": {
 			until: 30 * time.Second, makes: true,
-			kicks: []time.Duration{105 * time.Second, 110 * time.Second, 115 * time.Second}, asked: 65},
+			kicks: []time.Duration{106 * time.Second, 111 * time.Second, 116 * time.Second}, asked: 18},
 		"a ledger that does not answer is told once a minute": {
 			until: time.Hour, err: errors.New("connection refused"), asked: 24, lines: 2},
 	}
