@@ -148,6 +148,20 @@ bench: ## measure passes, a slow listing and acts of real processes next to thei
 	go test -count=1 ./test/scale -update
 	@$(MAKE) --no-print-directory bench-page
 
+.PHONY: bench-large
+bench-large: ## measure passes over 250,000 tasks and sandboxes, and keep the other rows of bench.json (20 minutes, 4 GB)
+	@tools/setup.sh
+	$(MEASURE) -only passes -rounds 1 -to bench.json
+	go test -count=1 ./test/scale -update
+bench-large: SIZES = 250000
+
+.PHONY: bench-server
+bench-server: ## measure what the database server does for `run`: idle, and for many events, of 10,000 tasks (15 minutes)
+	@tools/setup.sh
+	$(MEASURE) -only events,idle -to bench.json
+	go test -count=1 ./test/scale -update
+bench-server: SIZES = 10000
+
 .PHONY: bench-page
 bench-page: ## measure the first page of 100,000 sandboxes, 200 open pages of it, and a search, next to what each may take
 	@tools/setup.sh

@@ -19,7 +19,7 @@ func (g *Keeper) Controls(ctx context.Context) (reconcile.Controls, error) {
 		return c, err
 	}
 	err = pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
-		return read(ctx, tx, controlReadings(&c, now, g.seals.Load()))
+		return readFilled(ctx, tx, controlReadings(&c, now, g.seals.Load()))
 	})
 	if err != nil {
 		return reconcile.Controls{}, fmt.Errorf("read controls: %w", err)

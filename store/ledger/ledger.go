@@ -60,7 +60,7 @@ type base struct {
 	drift        drift
 
 	seals atomic.Pointer[protocol.Seals]
-	fit   atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds
+	fit   atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds; 0: never
 
 	claims chan struct{} // the turn to claim, see [Keeper.Claim]
 }

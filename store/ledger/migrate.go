@@ -211,6 +211,9 @@ var errNoSchema = errors.New("the ledger has no schema yet: run `sandkeeper migr
 // usable refuses a ledger that this program cannot use: of another version, or of another
 // installation.
 func (g *base) usable(ctx context.Context, q querier) error {
+	if g.fit.Load() > 0 {
+		return g.still(ctx, q)
+	}
 	version, err := g.version(ctx, q)
 	switch need := len(migrations); {
 	case err != nil:
@@ -225,6 +228,29 @@ func (g *base) usable(ctx context.Context, q querier) error {
 	}
 	if err := g.mine(ctx, q); err != nil {
 		return err
+	}
+	g.fit.Store(time.Now().UnixNano())
+	return nil
+}
+
+// still is usable of a ledger that was, in one question.
+func (g *base) still(ctx context.Context, q querier) error {
+	var version int
+	var name *string // NULL once somebody emptied the table
+	err := one(ctx, q, "usable", nil, &version, &name)
+	var refusal *pgconn.PgError
+	switch need := len(migrations); {
+	case errors.As(err, &refusal) && missing(refusal):
+		return errNoSchema
+	case err != nil:
+		return err
+	case version != need:
+		g.fit.Store(0)
+		return g.usable(ctx, q)
+	case name != nil:
+		if err := protocol.CheckInstallation(*name, g.installation); err != nil {
+			return err
+		}
 	}
 	g.fit.Store(time.Now().UnixNano())
 	return nil

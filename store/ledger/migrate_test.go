@@ -60,6 +60,12 @@ func TestSchemaVersion(t *testing.T) {
 	if have, _, err := g.SchemaVersion(t.Context()); have != len(migrations) || err != nil {
 		t.Errorf("after: version %d, error %v, want %d", have, err, len(migrations))
 	}
+	if _, err := pool.Exec(t.Context(), "DROP SCHEMA sandkeeper CASCADE"); err != nil {
+		t.Fatal(err)
+	}
+	if have, _, err := g.SchemaVersion(t.Context()); have != 0 || err != nil {
+		t.Errorf("once it was dropped: version %d, error %v, want 0", have, err)
+	}
 }
 
 func TestManyMayMigrateAtOnce(t *testing.T) {
@@ -214,5 +220,31 @@ func TestLedgerOfAnOlderProgramAsksForMigrate(t *testing.T) {
 	_, err := g.TakeLease(t.Context(), "one", time.Minute)
 	if err == nil || !strings.Contains(err.Error(), "run `sandkeeper migrate`") {
 		t.Errorf("error = %v, want one that asks for migrate", err)
+	}
+}
+
+// TestALedgerThatChangesIsRefused: also by who has used it before.
+func TestALedgerThatChangesIsRefused(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := NewLedger(pool, Options{Installation: "test"})
+	if err := g.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT", ""},
+		{"INSERT INTO sandkeeper.schema_migrations (version, name, applied_at) VALUES (9999, 'later', now())", "a newer sandkeeper"},
+		{"DELETE FROM sandkeeper.schema_migrations WHERE version = 9999", ""},
+		{"UPDATE sandkeeper.installation SET name = 'other'", `"other"`},
+		{"UPDATE sandkeeper.installation SET name = 'test'", ""},
+		{"DROP SCHEMA sandkeeper CASCADE", "no schema yet"},
+		{"SELECT", "no schema yet"},
+	} {
+		if _, err := pool.Exec(t.Context(), c.sql); err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		err := g.usable(t.Context(), pool)
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("after %s: %v, want %q", c.sql, err, c.want)
+		}
 	}
 }

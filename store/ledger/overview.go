@@ -53,7 +53,7 @@ func (g *Reader) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overv
 	readings = append(readings, canaryReading(&o.Canaries))
 	var facts protocol.Facts
 	readings = append(readings, scoreReadings(&facts, o.Now)...)
-	if err := read(ctx, tx, readings); err != nil {
+	if err := readFilled(ctx, tx, readings); err != nil {
 		return err
 	}
 	protocol.WithoutCanaries(o)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,7 +17,7 @@ import (
 // Recall reads what is known in one snapshot. It writes nothing: a role that may only read
 // is enough, and a database that was never migrated is a fresh memory.
 func (g *Keeper) Recall(ctx context.Context) (reconcile.Memory, error) {
-	now, err := g.setClock(ctx)
+	now, err := g.newClock(ctx)
 	if err != nil {
 		return reconcile.Memory{}, err
 	}
@@ -64,6 +65,23 @@ func read(ctx context.Context, tx pgx.Tx, readings []reading) (err error) {
 		}
 	}
 	return nil
+}
+
+// sparse are the readings of which queries/filled.sql says whether there is anything to read.
+var sparse = []string{"modes", "pauses", "holds", "releases", "breakers", "proofs", "arms", "learned", "proof_grace",
+	"canaries", "recall_templates", "open_incidents", "open_findings", "open_actions", "recall_verdicts", "tallies",
+	"recall_armed"}
+
+// readFilled is read without those readings that would find nothing: the transaction is a snapshot, so that what is
+// empty remains empty. A pass of a quiet fleet asks one question in the place of twenty.
+func readFilled(ctx context.Context, tx pgx.Tx, readings []reading) error {
+	var filled []string
+	if err := one(ctx, tx, "filled", nil, &filled); err != nil {
+		return err
+	}
+	return read(ctx, tx, slices.DeleteFunc(readings, func(r reading) bool {
+		return slices.Contains(sparse, r.query) && !slices.Contains(filled, r.query)
+	}))
 }
 
 // each makes a reading that hands over row by row.
@@ -134,7 +152,7 @@ func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol
 		each("recall_ends", pgx.StrictNamedArgs{"most": protocol.MostGaps + 1}, scanTime,
 			func(t time.Time) { ends = append(ends, t) }),
 		each("recall_full", nil, scanTime, func(t time.Time) { full = t }))
-	if err := read(ctx, tx, readings); err != nil {
+	if err := readFilled(ctx, tx, readings); err != nil {
 		return err
 	}
 	for i := range m.Actions {

@@ -50,8 +50,9 @@ func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[p
 		Queues: map[string]river.QueueConfig{
 			passQueue:   {MaxWorkers: 1},
 			remedyQueue: {MaxWorkers: q.o.Workers},
-			probeQueue:  {MaxWorkers: probersEach * q.o.Workers, FetchPollInterval: 2 * q.pace.poll}, // nothing snoozes there
-			notifyQueue: {MaxWorkers: 1},
+			// Nothing snoozes in these two, and what is added is told.
+			probeQueue:  {MaxWorkers: probersEach * q.o.Workers, FetchPollInterval: 2 * q.pace.poll},
+			notifyQueue: {MaxWorkers: 1, FetchPollInterval: 6 * q.pace.poll},
 		},
 		PeriodicJobs:                q.periodic(),
 		FetchPollInterval:           q.pace.poll,

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,6 +62,8 @@ type Queue struct {
 	insert    *river.Client[pgx.Tx] // adds jobs, works none
 	schedules schedules
 	pace      pace
+
+	quick, full atomic.Int32 // passes that are being made here
 
 	mu     sync.Mutex
 	client *river.Client[pgx.Tx] // works jobs; nil while Run does not
@@ -157,7 +160,20 @@ func (q *Queue) working(client *river.Client[pgx.Tx]) {
 
 func (q *Queue) newWatch(kind reconcile.PassKind) *watch {
 	return &watch{
-		kind: kind, ledger: q.o.Ledger, kick: q.kickOverdue, schedules: &q.schedules,
+		kind: kind, ledger: q.o.Ledger, kick: q.kickOverdue, making: q.making, schedules: &q.schedules,
 		log: &seldom{log: q.o.Log}, early: rand.Float64(),
 	}
+}
+
+// making reports whether a pass of a kind, or one that covers it, is being made here.
+func (q *Queue) making(kind reconcile.PassKind) bool {
+	return q.full.Load() > 0 || kind == reconcile.Quick && q.quick.Load() > 0
+}
+
+// passes counts the passes of a kind that are being made here.
+func (q *Queue) passes(kind reconcile.PassKind) *atomic.Int32 {
+	if kind == reconcile.Full {
+		return &q.full
+	}
+	return &q.quick
 }

@@ -14,6 +14,7 @@ const (
 	retry   = 5 * time.Second  // the longest time between looks while a pass stays overdue
 	longest = time.Hour        // between looks at a schedule that rarely fires
 	asking  = 10 * time.Second // for one look or kick
+	nearly  = time.Minute      // how late a pass may be that this process is making
 )
 
 // A watch sees to it that passes of one kind come, whatever becomes of River's leader.
@@ -21,6 +22,7 @@ type watch struct {
 	kind      reconcile.PassKind
 	ledger    Passes
 	kick      func(context.Context, reconcile.PassKind) error
+	making    func(reconcile.PassKind) bool // whether this process makes such a pass at the moment
 	schedules *schedules
 	log       *seldom
 	early     float64 // 0 to 1: how much before the others this one kicks, so that not all do
@@ -32,12 +34,17 @@ func (w *watch) run(ctx context.Context) {
 	slack := time.Duration(0)
 	for ctx.Err() == nil {
 		schedule, changed := w.schedules.of(w.kind)
+		making := w.making(w.kind) // asked before the look, which does not show a pass that has not ended
 		began, now, err := w.lastBegan(ctx)
 		wait := retry
 		if err == nil {
 			overdue := false
-			overdue, wait = lookout(turnAfter(schedule, began), began, now, slack)
-			if overdue {
+			missed := turnAfter(schedule, began)
+			overdue, wait = lookout(missed, began, now, slack)
+			switch {
+			case overdue && making && now.Sub(missed.due) < nearly:
+				wait = min(missed.gap, retry) // it takes that long: a job for another would find nothing to do
+			case overdue:
 				err = w.kickOne(ctx)
 			}
 			slack = w.slack(turnAfter(schedule, now).gap)

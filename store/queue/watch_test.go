@@ -108,6 +108,7 @@ type rota struct {
 	last  time.Time // a pass that was kicked
 	asked int
 	err   error
+	makes bool // this process makes a pass all the while
 }
 
 func (r *rota) LastBegan(context.Context, reconcile.PassKind) (began, now time.Time, err error) {
@@ -131,6 +132,7 @@ func (r *rota) watched(t *testing.T, d time.Duration, answers bool) (kicks []tim
 	var s schedules
 	s.set(each(r.each), each(r.each))
 	w := &watch{kind: reconcile.Quick, ledger: r, schedules: &s, log: &seldom{log: slog.New(slog.NewTextHandler(log, nil))},
+		making: func(reconcile.PassKind) bool { return r.makes },
 		kick: func(context.Context, reconcile.PassKind) error {
 			kicks = append(kicks, time.Since(r.start))
 			if answers {
@@ -149,6 +151,7 @@ func TestWatch(t *testing.T) {
 		until   time.Duration // passes come by themselves for so long
 		answers bool          // a kick makes a pass
 		err     error
+		makes   bool // a pass is being made here
 		kicks   []time.Duration
 		asked   int
 		lines   int
@@ -160,6 +163,9 @@ func TestWatch(t *testing.T) {
 		"kicks again and again, but not in a storm": {
 			until: 90 * time.Second,
 			kicks: []time.Duration{106 * time.Second, 111 * time.Second, 116 * time.Second}, asked: 10},
+		"kicks none beside a pass that is being made here, for a minute": {
+			until: 30 * time.Second, makes: true,
+			kicks: []time.Duration{106 * time.Second, 111 * time.Second, 116 * time.Second}, asked: 18},
 		"a ledger that does not answer is told once a minute": {
 			until: time.Hour, err: errors.New("connection refused"), asked: 24, lines: 2},
 	}
@@ -167,7 +173,7 @@ func TestWatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				r := &rota{start: start, each: 15 * time.Second, until: start.Add(c.until), err: c.err}
+				r := &rota{start: start, each: 15 * time.Second, until: start.Add(c.until), err: c.err, makes: c.makes}
 				kicks, log := r.watched(t, 119*time.Second, c.answers)
 				if !equal(kicks, c.kicks) {
 					t.Errorf("kicked after %v, want %v", kicks, c.kicks)
@@ -200,6 +206,7 @@ func TestWatchHearsOfAnotherSchedule(t *testing.T) {
 		s.set(never, never)
 		var kicks []time.Duration
 		w := &watch{kind: reconcile.Full, ledger: r, schedules: &s, log: &seldom{log: slog.New(slog.DiscardHandler)},
+			making: func(reconcile.PassKind) bool { return false },
 			kick: func(context.Context, reconcile.PassKind) error {
 				kicks, r.last = append(kicks, time.Since(start)), time.Now()
 				return nil
@@ -212,4 +219,42 @@ func TestWatchHearsOfAnotherSchedule(t *testing.T) {
 			t.Errorf("kicked after %v, want %v", kicks, want)
 		}
 	})
+}
+
+// TestMaking: a full pass is a quick one too.
+func TestMaking(t *testing.T) {
+	for _, c := range []struct{ made, kind reconcile.PassKind }{
+		{reconcile.Quick, reconcile.Quick}, {reconcile.Full, reconcile.Quick}, {reconcile.Full, reconcile.Full},
+		{reconcile.Quick, reconcile.Full},
+	} {
+		q := &Queue{}
+		q.passes(c.made).Add(1)
+		if got, want := q.making(c.kind), c.made == reconcile.Full || c.kind == reconcile.Quick; got != want {
+			t.Errorf("beside a %s pass a %s one is made: %t", c.made, c.kind, got)
+		}
+		q.passes(c.made).Add(-1)
+		if q.making(c.kind) {
+			t.Errorf("after a %s pass a %s one is made", c.made, c.kind)
+		}
+	}
+}
+
+// TestWhoMakesAPassKnowsIt: as long as its job lasts, and no longer.
+func TestWhoMakesAPassKnowsIt(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	made := make(chan bool, 1)
+	l.duty.pass = func(ctx context.Context, kind reconcile.PassKind) (time.Duration, error) {
+		select {
+		case made <- l.making(kind):
+		default:
+		}
+		return 0, l.duty.write(ctx, kind)
+	}
+	l.Queue = l.queue(never, never)
+	l.run()
+	if !<-made {
+		t.Error("a pass is made, and the queue knows of none")
+	}
+	l.until("none is made", func() bool { return !l.making(reconcile.Quick) && !l.making(reconcile.Full) })
 }

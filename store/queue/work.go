@@ -37,6 +37,8 @@ func (*passWorker) Timeout(*river.Job[passArgs]) time.Duration { return passTime
 // Work runs a pass, and waits for the pass lease while somebody holds it. A pass that is
 // told to stop leaves its job to another process, which finds out whether it was done.
 func (w *passWorker) Work(ctx context.Context, job *river.Job[passArgs]) error {
+	w.passes(job.Args.Pass).Add(1)
+	defer w.passes(job.Args.Pass).Add(-1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.stop, cancel)() //nolint:contextcheck // a pass ends with the process too

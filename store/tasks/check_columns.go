@@ -221,7 +221,7 @@ func (c *check) tupleIndex(ctx context.Context) {
 			"the table", "put such a column first")
 		return
 	}
-	c.index(ctx, "index on tasks.columns.id", c.plan.table, mapping.PlainName(first))
+	c.index(ctx, "index on tasks.columns.id", c.plan.table, mapping.PlainName(first), "each pass")
 }
 
 // once looks whether what is read has each task once, and whether the row that is written is found by its key alone.

@@ -21,7 +21,10 @@ func (c *check) indexes(ctx context.Context) {
 		c.warn("index on the status", "it is an expression, which every pass computes for each row",
 			"narrow the rows by tasks.where, or make an index on the expression")
 	default:
-		c.index(ctx, "index on the status", c.plan.table, status)
+		c.index(ctx, "index on the status", c.plan.table, status, "each pass")
+	}
+	if sandbox := c.plan.plain["sandbox"]; sandbox != "" && !c.plan.from.apart {
+		c.index(ctx, sandboxIndex, c.plan.table, sandbox, "each look for the row of a sandbox that no live task explains")
 	}
 	if c.plan.events == nil {
 		return
@@ -30,7 +33,7 @@ func (c *check) indexes(ctx context.Context) {
 	if e.source != e.table {
 		return // whether a query is quick is not told by one index
 	}
-	c.index(ctx, "index on the events", e.table, e.key())
+	c.index(ctx, "index on the events", e.table, e.key(), "each pass")
 	of, by := "sandbox", "sandbox"
 	if e.byTask {
 		of, by = "task", "id"
@@ -42,7 +45,11 @@ func (c *check) indexes(ctx context.Context) {
 	}
 }
 
-func (c *check) index(ctx context.Context, what, table, column string) {
+// sandboxIndex is one that no pass of a healthy fleet needs: that there is none is no reason to fail.
+const sandboxIndex = "index on the sandbox"
+
+// index looks for one that begins with a column; without it somebody reads the whole table.
+func (c *check) index(ctx context.Context, what, table, column, who string) {
 	if column == "" {
 		c.bad(what, "an expression is mapped, which every pass computes for each row", "map a column, with an index")
 		return
@@ -65,8 +72,8 @@ func (c *check) index(ctx context.Context, what, table, column string) {
 	}
 	// The template ships without it and is small at first: that is no reason to fail.
 	c.lines = append(c.lines, reconcile.CheckResult{
-		What: what, OK: c.plan.mapping.Preset == mapping.CodingAgentName,
-		Said: fmt.Sprintf("%s has none that begins with %s: each pass reads the whole table", table, store.Quoted(column)),
+		What: what, OK: what == sandboxIndex || c.plan.mapping.Preset == mapping.CodingAgentName,
+		Said: fmt.Sprintf("%s has none that begins with %s: %s reads the whole table", table, store.Quoted(column), who),
 		Fix:  fmt.Sprintf("%s ON %s (%s)", how, table, store.Quoted(column)),
 	})
 }

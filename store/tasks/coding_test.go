@@ -329,7 +329,7 @@ func TestCodingAgentUsesTheIndex(t *testing.T) {
 	}
 }
 
-// TestCodingAgentChecks: the template as it ships passes, with one advice.
+// TestCodingAgentChecks: the template as it ships passes, with advice on indexes alone.
 func TestCodingAgentChecks(t *testing.T) {
 	w := codingWorld(t)
 	w.coding("a", "status = 'processing'")
@@ -342,7 +342,8 @@ func TestCodingAgentChecks(t *testing.T) {
 			advice = append(advice, line.What+": "+line.Fix)
 		}
 	}
-	want := []string{`index on the status: CREATE INDEX CONCURRENTLY ON "public"."tasks" ("status")`}
+	want := []string{`index on the status: CREATE INDEX CONCURRENTLY ON "public"."tasks" ("status")`,
+		`index on the sandbox: CREATE INDEX CONCURRENTLY ON "public"."tasks" ("sandbox_id")`}
 	if !slices.Equal(advice, want) {
 		t.Errorf("advice = %q, want %q", advice, want)
 	}

@@ -20,6 +20,8 @@ type node struct {
 	Type     string  `json:"Node Type"`
 	Relation string  `json:"Relation Name"`
 	Loops    float64 `json:"Actual Loops"`
+	Rows     float64 `json:"Actual Rows"`
+	Removed  float64 `json:"Rows Removed by Filter"`
 	Hit      int     `json:"Shared Hit Blocks"`
 	Read     int     `json:"Shared Read Blocks"`
 	Plans    []node  `json:"Plans"`

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,9 +19,9 @@ import (
 // Flags say what is measured.
 type flags struct {
 	program, to, against   string
+	only                   []string // names of parts; none for all of a whole bench
 	sizes                  []int
 	rounds, orphans, pages int
-	metrics, acts          bool
 }
 
 func main() {
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	fmt.Print(t)
-	if (f.metrics || f.acts) && f.to != "" {
+	if len(f.only) > 0 && f.to != "" {
 		t, err = t.over(f.to)
 	}
 	if f.to != "" && err == nil {
@@ -71,13 +72,17 @@ func parse(args []string) (f flags, err error) {
 	set.IntVar(&f.rounds, "rounds", 2, "passes of each kind; the cheapest counts, for others use this machine too")
 	set.IntVar(&f.orphans, "orphans", 200, "orphans that are ended at 200 ms a call; 0: leave it out")
 	set.IntVar(&f.pages, "pages", 50, "pages of a listing at 80 ms a page; 0: leave it out")
-	set.BoolVar(&f.metrics, "metrics", false, "measure /metrics alone, and keep the other rows of the file")
-	set.BoolVar(&f.acts, "acts", false, "measure acts alone, and keep the other rows of the file")
+	only := set.String("only", "", "measure some parts alone, and keep the other rows of the file: "+partNames())
 	if err := set.Parse(args); err != nil {
 		return f, err
 	}
-	if f.acts {
-		return f, nil
+	for name := range strings.SplitSeq(*only, ",") {
+		if *only != "" && !slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
+			return f, fmt.Errorf("-only %q: give some of %s", name, partNames())
+		}
+	}
+	if *only != "" {
+		f.only = strings.Split(*only, ",")
 	}
 	for word := range strings.SplitSeq(*sizes, ",") {
 		n, err := strconv.Atoi(word)
@@ -89,6 +94,31 @@ func parse(args []string) (f flags, err error) {
 	return f, nil
 }
 
+// A part is what can be measured by itself.
+type part struct {
+	name  string
+	alone bool // it takes minutes, and is measured where it is asked for alone
+	each  bool // of each size; else of a fleet of its own
+	do    func(*bench, context.Context, *table, int) error
+}
+
+var parts = []part{
+	{name: "passes", each: true, do: (*bench).passes},
+	{name: "metrics", each: true, alone: true, do: (*bench).scrapesAlone},
+	{name: "listing", do: (*bench).listing},
+	{name: "acts", do: (*bench).acts},
+	{name: "events", alone: true, do: (*bench).events},
+	{name: "idle", alone: true, do: (*bench).idle},
+}
+
+func partNames() string {
+	names := make([]string, len(parts))
+	for i, p := range parts {
+		names[i] = p.name
+	}
+	return strings.Join(names, ", ")
+}
+
 // measure measures the fleets one after the other, each in a database of its own.
 func measure(ctx context.Context, f flags) (*table, error) {
 	began := time.Now()
@@ -98,25 +128,18 @@ func measure(ctx context.Context, f flags) (*table, error) {
 	}
 	defer b.stop()
 	t := &table{}
-	for _, n := range f.sizes {
-		if f.metrics {
-			if err := b.scrapesAlone(ctx, t, n); err != nil {
-				return nil, fmt.Errorf("/metrics at %d: %w", n, err)
-			}
+	for _, p := range parts {
+		if !slices.Contains(f.only, p.name) && (len(f.only) > 0 || p.alone) {
 			continue
 		}
-		if err := b.passes(ctx, t, n); err != nil {
-			return nil, fmt.Errorf("passes at %d: %w", n, err)
+		sizes := f.sizes
+		if !p.each {
+			sizes = sizes[:1]
 		}
-	}
-	if f.pages > 0 && !f.metrics && !f.acts {
-		if err := b.listing(ctx, t); err != nil {
-			return nil, fmt.Errorf("listing of %d pages: %w", f.pages, err)
-		}
-	}
-	if f.orphans > 0 && !f.metrics {
-		if err := b.acts(ctx, t); err != nil {
-			return nil, fmt.Errorf("%d orphans: %w", f.orphans, err)
+		for _, n := range sizes {
+			if err := p.do(b, ctx, t, n); err != nil {
+				return nil, fmt.Errorf("%s at %d: %w", p.name, n, err)
+			}
 		}
 	}
 	fmt.Fprintln(os.Stderr, "measured in", time.Since(began).Round(time.Second))

@@ -30,7 +30,7 @@ const (
 
 // scraped measures /metrics of a process that serves what passes have recorded of a fleet.
 func (b *bench) scraped(ctx context.Context, t *table, w *world, size string) error {
-	url, stop, err := b.serves(ctx, w)
+	url, stop, err := b.serves(ctx, w, "serve")
 	if err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func median(all []time.Duration) float64 {
 	return all[len(all)/2].Seconds() * 1000
 }
 
-// serves starts the program's page of a world and waits until it answers.
-func (b *bench) serves(ctx context.Context, w *world) (url string, stop func(), err error) {
+// serves starts a verb of the program that shows the page of a world, and waits until it answers.
+func (b *bench) serves(ctx context.Context, w *world, verb string) (url string, stop func(), err error) {
 	at, err := ports.Address(ctx)
 	if err != nil {
 		return "", nil, err
@@ -84,11 +84,11 @@ func (b *bench) serves(ctx context.Context, w *world) (url string, stop func(), 
 		return "", nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	cmd := exec.CommandContext(ctx, b.program, "serve", "--config", w.config)
+	cmd := exec.CommandContext(ctx, b.program, verb, "--config", w.config)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		cancel()
-		return "", nil, fmt.Errorf("serve: %w", err)
+		return "", nil, fmt.Errorf("%s: %w", verb, err)
 	}
 	stop = func() { cancel(); _ = cmd.Wait() } // it is killed, and says so
 	for until := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
@@ -97,7 +97,7 @@ func (b *bench) serves(ctx context.Context, w *world) (url string, stop func(), 
 		}
 		if time.Now().After(until) {
 			stop()
-			return "", nil, fmt.Errorf("serve does not answer: %w", err)
+			return "", nil, fmt.Errorf("%s does not answer: %w", verb, err)
 		}
 	}
 }

@@ -24,7 +24,8 @@ func (b *bench) start(ctx context.Context) (err error) {
 	if b.dir, err = os.MkdirTemp("", "sandkeeper-bench-"); err != nil {
 		return err
 	}
-	settings := map[string]string{"shared_buffers": "256MB", "jit": "off"}
+	settings := map[string]string{"shared_buffers": "256MB", "jit": "off",
+		"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.max": "5000"}
 	b.server, err = pgtest.Launch(ctx, pgtest.Options{Settings: settings})
 	if err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
@@ -41,8 +42,17 @@ func (b *bench) stop() {
 // A world is a database of the platform, and later a provider and a config.
 type world struct{ dsn, config string }
 
+// fewEvents is how many events each task has where nothing else is said.
+const fewEvents = 3
+
 // fill makes a platform with so many tasks at work, each with three events.
 func (b *bench) fill(ctx context.Context, tasks int) (*world, error) {
+	return b.fillWith(ctx, tasks, fewEvents)
+}
+
+// fillWith makes a platform with so many tasks at work, each with so many events: it started, used tools, and spoke a
+// moment ago. The many are as old as the few.
+func (b *bench) fillWith(ctx context.Context, tasks, events int) (*world, error) {
 	b.worlds++
 	name := fmt.Sprintf("fleet%d", b.worlds)
 	if err := sql(ctx, b.server.DSN("postgres"), "CREATE DATABASE "+name); err != nil {
@@ -54,10 +64,12 @@ func (b *bench) fill(ctx context.Context, tasks int) (*world, error) {
 		SELECT 'running', 'omoios-' || i, now() - interval '1 hour', now() - interval '9 minutes',
 			now() - interval '9 minutes'
 		FROM generate_series(1, %d) i`, tasks), fmt.Sprintf(`
-		INSERT INTO program.sandbox_events (sandbox_id, event_type, created_at)
-		SELECT 'omoios-' || i, (ARRAY['agent.started', 'agent.tool_use', 'agent.heartbeat'])[k],
-			now() - (ARRAY['9 minutes', '1 minute', '0'])[k]::interval
-		FROM generate_series(1, %d) i, generate_series(1, 3) k`, tasks), "VACUUM ANALYZE")
+		INSERT INTO sandbox_events (id, sandbox_id, event_type, created_at)
+		SELECT 'event-' || i || '-' || k, 'omoios-' || i,
+			CASE k WHEN 1 THEN 'agent.started' WHEN %[2]d THEN 'agent.heartbeat' ELSE 'agent.tool_use' END,
+			now() - CASE k WHEN 1 THEN interval '9 minutes' WHEN %[2]d THEN interval '0'
+				ELSE interval '8 minutes' - interval '7 minutes' * (k - 1) / (%[2]d - 2) END
+		FROM generate_series(1, %[2]d) k, generate_series(1, %[1]d) i`, tasks, events), "VACUUM ANALYZE")
 	if err != nil {
 		return nil, fmt.Errorf("fill a database with %d tasks: %w", tasks, err)
 	}

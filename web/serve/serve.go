@@ -50,8 +50,9 @@ func New(o Options) *Site {
 	return &Site{guarded(newPacking(router)), s.pages.reader}
 }
 
-// keptEvery is how old the last good state of the page is at most once the ledger is gone, whoever looked before.
-const keptEvery = 15 * time.Second
+// keptEvery is how old the last good state of the page is at most once the ledger is gone, whoever looked before. It is
+// some forty statements, of the five a second that an idle program may ask.
+const keptEvery = time.Minute
 
 // Keep reads the ledger now and then until ctx ends, so that somebody who looks for the first time when it does not
 // answer sees the last good state.
