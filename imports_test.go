@@ -65,12 +65,15 @@ var places = []place{
 	{pattern: "reconcile/text", never: effects}, // how texts are said, knows none
 	// Pure: no context, no clock, no I/O.
 	{pattern: "reconcile/asked", ours: []string{"reconcile"}, never: effects, not: impure},
+	{pattern: "reconcile/fleet", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/score", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/view", ours: []string{"reconcile"}, never: effects, not: impure},
 	{pattern: "reconcile/rules", ours: []string{"reconcile", "reconcile/view"}, never: effects, not: impure},
-	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/view", "reconcile/rules"}, never: effects, not: impure},
+	{pattern: "reconcile/decide", ours: []string{"reconcile", "reconcile/fleet", "reconcile/view", "reconcile/rules"},
+		never: effects, not: impure},
 	{pattern: "reconcile/backtest", ours: []string{"reconcile", "reconcile/view", "reconcile/rules", "reconcile/decide"}, never: effects, not: impure},
-	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/view", "reconcile/rules", "reconcile/decide"}, never: effects},
+	{pattern: "reconcile/run", ours: []string{"reconcile", "reconcile/fleet", "reconcile/view", "reconcile/rules",
+		"reconcile/decide"}, never: effects},
 	{pattern: "reconcile/guards"}, // reads code, knows none
 	// Support for tests: a whole world around the passes.
 	{pattern: "reconcile/worldtest", ours: []string{"reconcile"}, never: effects},
@@ -89,7 +92,7 @@ var places = []place{
 	{pattern: "store", never: append(slices.Clone(pages), "net/http")},
 	// What a database's tables are, and what they are taken for: it opens none.
 	{pattern: "store/tasks/propose", ours: []string{"reconcile", "store", "store/tasks", "store/tasks/mapping"}, never: pages},
-	{pattern: "store/tasks", ours: []string{"reconcile", "store", "store/tasks/mapping", "store/tasks/sqltext"}, never: pages},
+	{pattern: "store/tasks", ours: []string{"reconcile", "reconcile/fleet", "store", "store/tasks/mapping", "store/tasks/sqltext"}, never: pages},
 	{pattern: "store/tasks/mapping", ours: []string{"reconcile", "store", "store/tasks/sqltext"}, never: pages}, // data
 	{pattern: "store/tasks/sqltext", never: pages}, // texts, opens nothing
 	{pattern: "store/ledger", ours: []string{"reconcile", "store", "store/protocol"}, never: pages},

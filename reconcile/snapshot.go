@@ -28,7 +28,7 @@ type Snapshot struct {
 	Memory Memory
 
 	Tasks      []Task          // the live set, read after the listings ended, but for the plain rows
-	Plain      Plain           // rows of the live set that a quick pass read and did not keep
+	Plain      Plain           // rows of the live set that were read and not kept, with the sandboxes of a listing
 	Rows       map[string]Task // rows read by key: that left the live set, or that explain a sandbox
 	Absent     map[string]bool // ids that were asked for by key and have no row
 	Unparsable map[string]bool // ids that cannot be ids of this table
@@ -48,8 +48,9 @@ type Snapshot struct {
 	Inventory bool // what the ledger remembers stands for listings, see [Snapshot.TakeInventory]
 }
 
-// Plain are live rows that a quick pass of a large fleet counts and does not keep: their tasks run, they are as the
-// ledger has them, and no rule has anything to say of them. What is judged by all tasks is judged by them as well.
+// Plain are live rows that a pass of a large fleet counts and does not keep: their tasks run, they are as the ledger
+// has them, and no rule has anything to say of them. What is judged by all tasks is judged by them as well. In a full
+// pass each has one sandbox, which runs, is listed and is as the ledger has it, too.
 type Plain struct {
 	Rows                 map[*CompactTask]bool // what is remembered of each
 	AsOf                 time.Time             // the task database's now when they were read
@@ -57,12 +58,25 @@ type Plain struct {
 	Actors               int                   // of them, those whose workers should be doing something
 	Beats                bool                  // some has sent a heartbeat, after its start
 	Clocks               [9]int                // how many hold a time, by column, as taskClocks has them
+
+	Boxes map[*CompactSandbox]bool // in a full pass what is remembered of the sandbox of each
+	At    map[string]*PlainAt      // by provider entry
+}
+
+// PlainAt is what the sandboxes of plain rows at one provider come to.
+type PlainAt struct {
+	Sandboxes, Seconds int                  // how many, and how old they are together
+	Aged               []int                // how many are at most as old as each of [AgeBounds]
+	Templates          map[string]time.Time // when the newest of each was made
 }
 
 // Lists reports whether the sandbox was listed, found or got in this pass. Sandboxes are
 // kept in order of provider and id.
 func (s *Snapshot) Lists(ref Ref) bool {
 	_, listed := s.Place(ref)
+	if was, known := s.Memory.Sandboxes.At(ref); known && s.Plain.Boxes[was] {
+		return true
+	}
 	return listed
 }
 
@@ -108,7 +122,7 @@ func InOrder(s *Snapshot) bool {
 // Weigh settles whether the pass saw every sandbox that the ledger remembers, as most passes
 // do: then nobody needs to be looked for.
 func (s *Snapshot) Weigh() {
-	known := 0
+	known := len(s.Plain.Boxes)
 	for i := range s.Sandboxes {
 		if ok := s.Memory.Sandboxes.Has(s.Sandboxes[i].Ref); ok {
 			known++

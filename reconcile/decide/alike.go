@@ -38,7 +38,8 @@ func alike(v *view.View, subs []reconcile.Subject) map[string]string {
 		}
 	})
 	for provider, group := range loose {
-		if traits := sharedTraits(group, others[provider]); len(traits) > 0 {
+		traits := sharedTraits(group, others[provider], v.S.Plain.At[provider])
+		if len(traits) > 0 {
 			out[provider] = fmt.Sprintf("%d sandboxes that nothing explains, and no other, have in common: %s; if no task is "+
 				"behind them, say so in owns.except or tasks.explained_by", len(group), strings.Join(traits, ", "))
 		}
@@ -59,8 +60,9 @@ func existing(v *view.View, subs []reconcile.Subject, take func(b *reconcile.See
 	}
 }
 
-// sharedTraits are the labels and the template that all of a group have and none of the others.
-func sharedTraits(group, others []*reconcile.Sandbox) (traits []string) {
+// sharedTraits are the labels and the template that all of a group have and none of the others, nor any plain one:
+// those have no label that is kept.
+func sharedTraits(group, others []*reconcile.Sandbox, plain *reconcile.PlainAt) (traits []string) {
 	of := func(has func(*reconcile.Sandbox) bool) bool {
 		return !slices.ContainsFunc(others, has) &&
 			!slices.ContainsFunc(group, func(b *reconcile.Sandbox) bool { return !has(b) })
@@ -72,7 +74,11 @@ func sharedTraits(group, others []*reconcile.Sandbox) (traits []string) {
 			traits = append(traits, "label "+text.Clip(key, 60)+"="+text.Clip(value, 60))
 		}
 	}
-	if t := first.Template; t != "" && of(func(b *reconcile.Sandbox) bool { return b.Template == t }) {
+	used := false
+	if plain != nil {
+		_, used = plain.Templates[first.Template]
+	}
+	if t := first.Template; t != "" && !used && of(func(b *reconcile.Sandbox) bool { return b.Template == t }) {
 		traits = append(traits, "template "+text.Clip(t, 60))
 	}
 	return traits[:min(len(traits), mostTraits)]
@@ -91,6 +97,9 @@ const (
 // installation, whose tasks are in no table of ours, makes sandboxes there that look like ours.
 func strangers(v *view.View, subs []reconcile.Subject) map[string]string {
 	all, unknown := map[string]int{}, map[string]int{}
+	for name, at := range v.S.Plain.At {
+		all[name] = at.Sandboxes
+	}
 	for i := range subs {
 		for j := range subs[i].Boxes {
 			b := &subs[i].Boxes[j]

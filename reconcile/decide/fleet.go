@@ -33,6 +33,12 @@ func counts(v *view.View, subs []reconcile.Subject) map[string]int {
 			}
 		}
 	}
+	for name, at := range v.S.Plain.At {
+		if v.Trusted(reconcile.ListingOf(name)) {
+			counts[reconcile.Count{What: reconcile.CountSandboxes, Provider: name,
+				State: string(reconcile.SandboxRunning)}] += at.Sandboxes
+		}
+	}
 	for i := range subs {
 		for _, b := range subs[i].Boxes {
 			if b.Here && v.S.Kind == reconcile.Full && v.Trusted(reconcile.ListingOf(b.Provider)) {
@@ -55,8 +61,20 @@ func counts(v *view.View, subs []reconcile.Subject) map[string]int {
 
 // countAges counts how old the sandboxes are of providers whose listing is whole.
 func countAges(v *view.View, subs []reconcile.Subject, counts map[reconcile.Count]int) {
-	of := func(b *reconcile.SeenSandbox, what, bound string, n int) {
-		counts[reconcile.Count{What: what, Provider: b.Provider, State: bound}] += n
+	of := func(provider, what, bound string, n int) {
+		counts[reconcile.Count{What: what, Provider: provider, State: bound}] += n
+	}
+	for name, at := range v.S.Plain.At {
+		if !v.Trusted(reconcile.ListingOf(name)) {
+			continue
+		}
+		of(name, reconcile.CountAges, "", at.Seconds)
+		of(name, reconcile.CountAge, "+Inf", at.Sandboxes)
+		for i, n := range at.Aged {
+			if n > 0 {
+				of(name, reconcile.CountAge, strconv.FormatInt(reconcile.AgeBounds[i], 10), n)
+			}
+		}
 	}
 	for i := range subs {
 		for j := range subs[i].Boxes {
@@ -66,11 +84,11 @@ func countAges(v *view.View, subs []reconcile.Subject, counts map[reconcile.Coun
 				continue
 			}
 			age := max(v.Born(*b), 0)
-			of(b, reconcile.CountAges, "", int(age.Seconds()))
-			of(b, reconcile.CountAge, "+Inf", 1)
+			of(b.Provider, reconcile.CountAges, "", int(age.Seconds()))
+			of(b.Provider, reconcile.CountAge, "+Inf", 1)
 			for _, bound := range reconcile.AgeBounds {
 				if age <= time.Duration(bound)*time.Second {
-					of(b, reconcile.CountAge, strconv.FormatInt(bound, 10), 1)
+					of(b.Provider, reconcile.CountAge, strconv.FormatInt(bound, 10), 1)
 				}
 			}
 		}

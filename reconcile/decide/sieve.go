@@ -2,35 +2,48 @@ package decide
 
 import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/fleet"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
-// A Sieve tells, as a quick pass reads the live rows, the plain ones from those that are to be judged: a large fleet
-// is mostly plain, and what is not kept takes no memory. A row is plain when its task runs and its worker lives, when
-// it and its one sandbox are as the ledger has them, when nothing is open about either, and when no rule, asked of the
-// row alone, finds anything or wants a look.
+// A Sieve tells, as a pass reads the live rows, the plain ones from those that are to be judged: a large fleet is
+// mostly plain, and what is not kept takes no memory. A row is plain when its task runs and its worker lives, when it
+// and its one sandbox are as the ledger has them, when nothing is open about either, and when no rule, asked of the row
+// alone, finds anything or wants a look. In a full pass that sandbox is listed, and runs.
 //
 // What is found among the others rests on all of them, so nothing is begun on it: where [Sieve.Stands] says that it
 // comes to anything that may be acted on, everybody is read.
 type Sieve struct {
-	v     *view.View // before the rows
-	open  map[string]bool
-	boxes map[string]*reconcile.CompactSandbox // the one sandbox that is remembered, by task; nil where there are more
-	plain reconcile.Plain
-	twice bool // a row came twice
+	v      *view.View // before the rows
+	open   map[string]bool
+	listed *fleet.Listing     // of a full pass
+	boxes  map[string]onlyBox // by task
+	plain  reconcile.Plain
+	twice  bool // a row came twice
 
 	seen reconcile.Sandbox // of the row that is asked about, and again of the next one
+	box  [1]reconcile.SeenSandbox
+	of   reconcile.Subject
 }
 
-// NewSieve is the sieve of a quick pass that has recalled the ledger and read no row yet; nil where everybody has to be
-// read: where tenants are judged apart, where a later sandbox goes on under the name of one that ended, and while a
-// source is not trusted or an incident is open.
-func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy) *Sieve {
-	if s.Kind != reconcile.Quick || p.Tasks.None || p.Tasks.Tenants || s.Clock.Standby || s.Clock.Empty {
+// An onlyBox is the one sandbox that is remembered of a task; nothing is where there are more.
+type onlyBox struct {
+	was   *reconcile.CompactSandbox
+	place fleet.Place // in the listing of a full pass
+	shown int         // how often it is there
+}
+
+// NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be read:
+// where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source is not
+// trusted or an incident is open, and in a full pass where a row makes a sandbox ours or a listing is not whole.
+func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing) *Sieve {
+	if p.Tasks.None || p.Tasks.Tenants || s.Clock.Standby || s.Clock.Empty {
 		return nil
 	}
-	for _, entry := range p.Providers {
-		if entry.NamesLast {
+	for name, entry := range p.Providers {
+		list := s.Listings[name]
+		part := list.Error != "" || !list.Complete || entry.Referenced
+		if entry.NamesLast || s.Kind == reconcile.Full && part {
 			return nil
 		}
 	}
@@ -42,17 +55,34 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy) *Sieve {
 	if c := &s.Memory.Controls; len(c.Incidents)+len(c.Breakers) > 0 {
 		return nil
 	}
-	v := &Sieve{v: view.Before(s, p), open: openTasks(s)}
-	v.boxes = make(map[string]*reconcile.CompactSandbox, s.Memory.Sandboxes.Len())
+	v := &Sieve{v: view.Before(s, p), open: openTasks(s), boxes: make(map[string]onlyBox, s.Memory.Sandboxes.Len())}
 	v.plain.Rows = make(map[*reconcile.CompactTask]bool, s.Memory.Tasks.Len())
 	for _, kept := range s.Memory.Sandboxes.Kept() {
 		seen := kept.Seen()
 		if _, several := v.boxes[seen.Task]; several || !seen.GoneAt.IsZero() {
 			kept = nil
 		}
-		v.boxes[seen.Task] = kept
+		v.boxes[seen.Task] = onlyBox{was: kept}
+	}
+	if s.Kind == reconcile.Full {
+		v.list(listed)
 	}
 	return v
+}
+
+// list notes where the sandboxes stand in the listing of a full pass.
+func (s *Sieve) list(listed *fleet.Listing) {
+	s.listed = listed
+	s.plain.Boxes = make(map[*reconcile.CompactSandbox]bool, listed.Len())
+	s.plain.At = map[string]*reconcile.PlainAt{}
+	listed.Each(func(place fleet.Place, was *reconcile.CompactSandbox) bool {
+		task := was.Seen().Task
+		if b := s.boxes[task]; b.was == was {
+			b.place, b.shown = place, b.shown+1
+			s.boxes[task] = b
+		}
+		return true
+	})
 }
 
 // openTasks are the tasks that something is open about, by what was found, done and ruled, and by what their sandboxes
@@ -90,9 +120,9 @@ func openTasks(s *reconcile.Snapshot) map[string]bool {
 // Plain reports whether a row is plain, and counts it. It is asked once of each row.
 func (s *Sieve) Plain(t *reconcile.Task) bool {
 	was, known := s.v.S.Memory.Tasks.At(t.ID)
-	box := s.boxes[t.ID]
+	only := s.boxes[t.ID]
 	switch {
-	case !known || box == nil || s.open[t.ID]:
+	case !known || only.was == nil || s.open[t.ID]:
 		return false
 	case t.State != reconcile.TaskRunning || t.Outside || t.Mark != "" || !view.InTime(t):
 		return false
@@ -104,19 +134,51 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 	if _, changed := taskSeen(s.v, t, &before); changed || !before.Live {
 		return false
 	}
-	if _, alive := s.v.Alive(t); !alive {
+	age, alive := s.v.Alive(t)
+	if !alive {
 		return false
 	}
-	b := box.Seen()
-	s.seen = reconcile.Sandbox{Ref: b.Ref, Name: b.Name, Template: b.Template}
-	boxed := reconcile.Box(&s.seen)
-	boxed.Was, boxed.Known = box, true
-	subject := s.v.TaskSubject(t, []reconcile.SeenSandbox{boxed})
-	if d := Decide(s.v, &subject); len(d.Findings) > 0 || d.Look || d.Probe {
+	if s.listed == nil {
+		b := only.was.Seen()
+		s.seen = reconcile.Sandbox{Ref: b.Ref, Name: b.Name, Template: b.Template}
+		s.box[0] = reconcile.Box(&s.seen)
+		s.box[0].Was, s.box[0].Known = only.was, true
+	} else if suspect := view.TaskDue(t) && age > s.v.Limit-2*s.v.P.Quick; suspect || t.Waits() || !s.shows(t, &only) {
+		return false // suspect: who probes in a full pass asks it before others, and asks none that waits
+	}
+	s.of = s.v.TaskSubject(t, s.box[:])
+	if d := Decide(s.v, &s.of); len(d.Findings) > 0 || d.Look || d.Probe {
 		return false
+	}
+	if s.listed != nil {
+		if _, changed := rememberBox(s.v, &s.of, &s.box[0]); changed {
+			return false
+		}
+		only.place.Take()
+		s.v.CountBox(&s.box[0], &s.plain)
 	}
 	s.v.Count(t, was, &s.plain)
 	return true
+}
+
+// shows reports whether the listing shows the one sandbox of a task as one that is plain: it runs, is ours, and its
+// label, which the row does not contradict, is all that it is called by.
+func (s *Sieve) shows(t *reconcile.Task, only *onlyBox) bool {
+	if only.shown != 1 || s.listed.Strange(t.ID) {
+		return false
+	}
+	only.place.Fill(&s.seen)
+	sb := &s.seen
+	switch {
+	case sb.Task != t.ID || sb.BadLink || !sb.Ours() || sb.State != reconcile.SandboxRunning:
+		return false
+	case sb.StableName || view.DatedAhead(sb):
+		return false
+	case t.Sandbox != "" && s.v.P.Tasks.SandboxKnown && !s.v.Names(t, sb):
+		return false
+	}
+	s.box[0] = s.v.Box(sb)
+	return s.box[0].Was == only.was
 }
 
 // Rows are the plain ones, when all rows were read.
@@ -158,6 +220,11 @@ func (s *Sieve) touched(of *reconcile.Snapshot) bool {
 			words[word] = true
 		}
 	}
+	if s.listed != nil {
+		for i := range of.Tasks {
+			words[of.Tasks[i].Sandbox] = true // two rows may name one sandbox
+		}
+	}
 	for ref, look := range of.Lookups {
 		say(ref, &look.Sandbox)
 	}
@@ -175,6 +242,11 @@ func (s *Sieve) touched(of *reconcile.Snapshot) bool {
 	}
 	for was := range s.plain.Rows {
 		if seen := was.Seen(); words[seen.ID] || words[seen.Sandbox] {
+			return true
+		}
+	}
+	for was := range s.plain.Boxes {
+		if seen := was.Seen(); words[seen.ID] || words[seen.Name] {
 			return true
 		}
 	}

@@ -23,6 +23,13 @@ func WantedTemplates(s *reconcile.Snapshot, provider string, configured []string
 			used[sb.Template] = true
 		}
 	}
+	if at := s.Plain.At[provider]; at != nil {
+		for name := range at.Templates {
+			if !slices.Contains(configured, name) {
+				used[name] = true
+			}
+		}
+	}
 	for ref, seen := range s.Memory.Templates {
 		recent := s.Memory.Now.Sub(seen.LastStart) < recently
 		if ref.Provider == provider && recent && !seen.LastStart.IsZero() && !slices.Contains(configured, ref.ID) {

@@ -32,6 +32,12 @@ func SeenTemplates(v *view.View, subs []Decision) []reconcile.TemplateSeen {
 			}
 		}
 	}
+	for provider, at := range v.S.Plain.At {
+		for name, made := range at.Templates {
+			ref := reconcile.Ref{Provider: provider, ID: name}
+			started[ref] = reconcile.Latest(started[ref], made)
+		}
+	}
 	var out []reconcile.TemplateSeen
 	for _, t := range v.S.Templates {
 		ref := reconcile.Ref{Provider: t.Provider, ID: t.Name}

@@ -63,7 +63,7 @@ func plug[E any](t testing.TB, provider func(E) *simulated.Provider) *simulated.
 	return provider(e)
 }
 
-func ago(d time.Duration) time.Time { return time.Now().Add(-d) }
+func ago(d time.Duration) time.Time { return time.Now().Add(-d).UTC().Round(0) }
 
 // troubles are what may be wrong, each in its own task or sandbox.
 var troubles = map[string]func(*stage){

@@ -1,73 +1,83 @@
 package run
 
 import (
+	"slices"
+	"sync"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/fleet"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
-// A remembering keeps the sandboxes of one listing, while the ledger is read beside it: what it remembers tells how
-// many there are likely to be, and which labels somebody holds. Of all other labels only what kinds of sandboxes they
-// tell apart is kept: they are a tenth of a large fleet's memory. A listing longer than [unremembered] waits until the
-// ledger was read: then each sandbox takes the place and the texts that it goes on with, and none is there twice.
+// A remembering puts the sandboxes of one provider into the listing of all, while the ledger is read beside it: what it
+// remembers tells what of each is to be kept, and which labels somebody holds. Of all other labels only what kinds of
+// sandboxes they tell apart is kept: they are a tenth of a large fleet's memory. What is longer than [unremembered]
+// waits until the ledger was read: then none is there twice.
 type remembering struct {
 	s    *reconcile.Snapshot
 	done <-chan struct{} // closed when the memory was read
+	into *fleet.Listing
+	mu   *sync.Mutex // of what it is put into
 
-	kept  reconcile.Pieces[reconcile.Sandbox]
-	known bool // the memory was read, and the labels of all that is kept are settled
-	kinds []string
+	waiting fleet.Pieces[reconcile.Sandbox] // for the memory
+	known   bool                            // it was read, and nothing waits
+	kinds   []string
+	one     reconcile.Sandbox // that is put in, and again the next one
 }
 
 // unremembered is how many sandboxes are kept while the ledger is still being read.
 const unremembered = 1000
 
 func (r *remembering) keep(sb *reconcile.Sandbox) {
-	if at := r.kept.Add(sb); r.known {
-		r.settle(at)
+	if r.known {
+		r.put(sb)
+		return
 	}
+	r.waiting.Add(sb)
 }
 
 // page ends a page of the listing.
-func (r *remembering) page(provider string) {
-	if r.kept.Len() >= unremembered {
+func (r *remembering) page() {
+	if r.waiting.Len() >= unremembered {
 		<-r.done // it ends with the pass, as the listing does
 	}
 	select {
 	case <-r.done:
-		r.know(provider)
+		r.know()
 	default:
 	}
 }
 
-// all are the sandboxes, when the memory was read as well.
-func (r *remembering) all(provider string) []reconcile.Sandbox {
+// end ends the listing, when the memory was read as well.
+func (r *remembering) end() {
 	<-r.done
-	r.know(provider)
-	return r.kept.All()
+	r.know()
 }
 
-// know uses what is remembered: it settles the labels of all that is kept, and makes room for as many as are
-// remembered at the provider.
-func (r *remembering) know(provider string) {
-	if r.known {
-		return
-	}
+// know uses what is remembered: it puts in all that waits.
+func (r *remembering) know() {
 	r.known = true
-	for sb := range r.kept.Each() {
-		r.settle(sb)
+	for sb := range r.waiting.Each() {
+		r.put(sb)
 	}
-	remembered := 0
-	for ref := range r.s.Memory.Sandboxes.Keys() {
-		if ref.Provider == provider {
-			remembered++
-		}
-	}
-	r.kept.Room(remembered + remembered/16)
+	r.waiting = fleet.Pieces[reconcile.Sandbox]{}
 }
 
-func (r *remembering) settle(sb *reconcile.Sandbox) {
-	sb.ShareKinds(r.kinds)
-	r.kinds = sb.Kinds
-	sb.ShareTexts(&r.s.Memory)
-	sb.Labels = view.HeldLabels(sb.Labels, r.s.Memory.Controls.Holds)
+func (r *remembering) put(sb *reconcile.Sandbox) {
+	r.one = *sb
+	r.one.ShareKinds(r.kinds)
+	r.kinds = r.one.Kinds
+	r.one.Labels = view.HeldLabels(r.one.Labels, r.s.Memory.Controls.Holds)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.into.Add(&r.one)
+}
+
+// inOrder are the sandboxes of listings in order. One that stands on two pages, as it may when one is created
+// meanwhile, counts once.
+func inOrder(s *reconcile.Snapshot, listed []reconcile.Sandbox) {
+	s.Sandboxes = listed
+	reconcile.SortSandboxes(s)
+	//guard:list-twice P12
+	s.Sandboxes = slices.CompactFunc(s.Sandboxes, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref })
 }

@@ -2,10 +2,12 @@ package run
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/fleet"
 )
 
 // A long listing waits for what the ledger remembers, a short one does not: nothing that waits is there twice. None of it
@@ -13,7 +15,8 @@ import (
 func TestLongListingWaitsForTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		recalled := make(chan struct{})
-		r := &remembering{s: &reconcile.Snapshot{}, done: recalled}
+		s := &reconcile.Snapshot{}
+		r := &remembering{s: s, done: recalled, into: fleet.NewListing(&s.Memory), mu: &sync.Mutex{}}
 		pages := 0
 		var all []reconcile.Sandbox
 		go func() {
@@ -22,10 +25,11 @@ func TestLongListingWaitsForTheLedger(t *testing.T) {
 					r.keep(&reconcile.Sandbox{Ref: reconcile.Ref{Provider: "p", ID: fmt.Sprint(i*100 + j)},
 						Labels: map[string]string{"app": "agents"}})
 				}
-				r.page("p")
+				r.page()
 				pages++
 			}
-			all = r.all("p")
+			r.end()
+			all = r.into.All()
 		}()
 		synctest.Wait()
 		if want := unremembered/100 - 1; pages != want || r.known {

@@ -6,23 +6,25 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
+	"github.com/sandkeeper/sandkeeper/reconcile/fleet"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
 // observeFirst reads the task database's clock and then the providers' listings, in the order
-// that decides the race, and meanwhile what the ledger remembers.
-func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*reconcile.Snapshot, error) {
+// that decides the race, and meanwhile what the ledger remembers. What was listed is not in the snapshot yet.
+func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind,
+) (*reconcile.Snapshot, *fleet.Listing, error) {
 	s := unread(reconcile.Snapshot{Kind: kind, Pushed: k.pushed, Listings: map[string]reconcile.ListingSeen{},
 		Clocks: k.clocks})
 	if err := k.beforeLooking(ctx, s); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	listed := fleet.NewListing(&s.Memory)
 	var wg sync.WaitGroup
 	var failed error
 	recalled := make(chan struct{})
@@ -37,11 +39,11 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*r
 	}
 	if kind == reconcile.Full {
 		k.progress("listing")
-		k.list(ctx, s, recalled)
+		k.list(ctx, s, listed, recalled)
 	}
 	wg.Wait()
 	if failed != nil {
-		return nil, fmt.Errorf("recall the ledger: %w", failed)
+		return nil, nil, fmt.Errorf("recall the ledger: %w", failed)
 	}
 	k.circuitListed(s)
 	if kind == reconcile.Quick {
@@ -51,7 +53,7 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind) (*r
 	if k.Policy.Tasks.None {
 		s.T0 = s.Memory.Now
 	}
-	return s, nil
+	return s, listed, nil
 }
 
 // unread is a snapshot without rows and looks.
@@ -63,22 +65,31 @@ func unread(s reconcile.Snapshot) *reconcile.Snapshot {
 	return &s
 }
 
-// observe reads the rows, after the listings ended, looks at what they leave open, and judges. A quick pass of a large
-// fleet keeps only the rows that are not plain, and reads everybody where that does not do.
-func (k observer) observe(ctx context.Context, s *reconcile.Snapshot) (*decide.Judgement, error) {
-	if sieve := k.sieve(s); sieve != nil {
+// observe reads the rows, after the listings ended, looks at what they leave open, and judges. A pass of a large fleet
+// keeps only the rows that are not plain, and reads everybody where that does not do.
+func (k observer) observe(ctx context.Context, s *reconcile.Snapshot, listed *fleet.Listing,
+) (*decide.Judgement, error) {
+	if sieve := k.sieve(s, listed); sieve != nil {
 		some := unread(*s)
-		if err := k.readSome(ctx, some, sieve); err == nil {
+		if err := k.readSome(ctx, some, sieve); err == nil && fewLeft(some) {
+			inOrder(some, listed.Rest())
 			j, err := k.look(ctx, some)
 			if err != nil || sieve.Stands(j) {
 				return j, err
 			}
 		}
 	}
+	inOrder(s, listed.All())
 	if err := k.readTasks(ctx, s); err != nil {
 		return nil, err
 	}
 	return k.look(ctx, s)
+}
+
+// fewLeft reports whether so many rows are plain that it is worth trying what the others come to: where it does not do,
+// all was for nothing. A quick pass looks at little.
+func fewLeft(s *reconcile.Snapshot) bool {
+	return s.Kind == reconcile.Quick || len(s.Tasks) <= len(s.Plain.Rows)
 }
 
 // look looks at what the live rows leave open, and judges.
@@ -137,54 +148,41 @@ func (k observer) readClock(ctx context.Context, s *reconcile.Snapshot) error {
 	return nil
 }
 
-// list reads every provider, each on its own: one that fails says nothing of the others. A
-// sandbox that stands on two pages, as it may when one is created meanwhile, counts once.
-func (k observer) list(ctx context.Context, s *reconcile.Snapshot, recalled <-chan struct{}) {
+// list reads every provider, each on its own: one that fails says nothing of the others.
+func (k observer) list(ctx context.Context, s *reconcile.Snapshot, into *fleet.Listing, recalled <-chan struct{}) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	var all [][]reconcile.Sandbox
 	for _, name := range k.Policy.ProviderNames() {
 		wg.Go(func() {
-			listed, seen := k.listOne(ctx, name, &remembering{s: s, done: recalled})
+			seen := k.listOne(ctx, name, &remembering{s: s, done: recalled, into: into, mu: &mu})
 			mu.Lock()
 			defer mu.Unlock()
 			s.Listings[name] = seen
-			all = append(all, listed)
 		})
 	}
 	wg.Wait()
-	if len(all) == 1 {
-		s.Sandboxes = all[0]
-	} else {
-		s.Sandboxes = slices.Concat(all...)
-	}
-	reconcile.SortSandboxes(s)
-	//guard:list-twice P12
-	s.Sandboxes = slices.CompactFunc(s.Sandboxes, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref })
 }
 
 // listOne keeps of a listing what judging needs, page by page.
-func (k observer) listOne(
-	ctx context.Context, name string, r *remembering,
-) ([]reconcile.Sandbox, reconcile.ListingSeen) {
+func (k observer) listOne(ctx context.Context, name string, r *remembering) reconcile.ListingSeen {
 	referenced := k.Policy.Providers[name].Referenced
 	pages := 0
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
 	within, end := k.span(k.clocks.Watch(ctx, name), "list", slog.String("provider", name))
 	listing, err := k.Providers[name].List(within, func(page []reconcile.Sandbox) error {
-		before := r.kept.Len()
+		kept := 0
 		for i := range page {
 			k.Policy.Describe(&page[i])
 			//guard:list-owned live
 			if page[i].Owned || referenced {
 				r.keep(&page[i])
+				kept++
 			}
 		}
-		kept := r.kept.Len() - before
 		seen.Owned += kept
 		seen.Foreign += len(page) - kept
 		pages++
-		r.page(name)
+		r.page()
 		return nil
 	})
 	end(err, slog.Int("pages", pages))
@@ -197,7 +195,8 @@ func (k observer) listOne(
 		seen.Refused = !seen.CircuitOpen && errors.Is(err, reconcile.ErrUnauthorized)
 		k.Log.WarnContext(ctx, "listing failed", "provider", name, "err", err)
 	}
-	return r.all(name), seen
+	r.end()
+	return seen
 }
 
 // listingCause is why a listing failed, on one line. What was listed is left out: whoever tells
@@ -223,18 +222,18 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	return nil
 }
 
-// Sieved is from how many remembered tasks on a quick pass keeps only the rows that are not plain. Below it everybody
+// Sieved is from how many remembered tasks on a pass keeps only the rows that are not plain. Below it everybody
 // is read: that costs little, and is simpler.
 const sieved = 5000
 
 // sieve is what tells plain rows from others; nil where everybody is to be read. So it is where one only looks, and
 // where this very process is to act on what the ledger has open.
-func (k observer) sieve(s *reconcile.Snapshot) *decide.Sieve {
+func (k observer) sieve(s *reconcile.Snapshot, listed *fleet.Listing) *decide.Sieve {
 	large := s.Memory.Tasks.Len() >= cmp.Or(k.Sieved, sieved)
 	if k.turn == 0 || !large || k.acts && len(s.Memory.Actions) > 0 {
 		return nil
 	}
-	return decide.NewSieve(s, &k.Policy)
+	return decide.NewSieve(s, &k.Policy, listed)
 }
 
 // readSome reads the live tasks and keeps those that are not plain.

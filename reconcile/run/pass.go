@@ -240,7 +240,7 @@ func (k *Reconciler) judge(ctx context.Context, kind reconcile.PassKind, turn in
 	in := *k
 	in.turn, in.clocks = turn, &reconcile.Clocks{}
 	within, done := k.timed(ctx, kind, "listing")
-	s, err := in.observer().observeFirst(within, kind)
+	s, listed, err := in.observer().observeFirst(within, kind)
 	done(err)
 	if err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (k *Reconciler) judge(ctx context.Context, kind reconcile.PassKind, turn in
 	in.Policy = *k.Policy.Effective(&s.Memory)
 	in.able()
 	within, done = k.timed(ctx, kind, "judging")
-	j, err := in.observer().observe(within, s)
+	j, err := in.observer().observe(within, s, listed)
 	done(err)
 	if err != nil {
 		return nil, err

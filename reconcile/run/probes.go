@@ -102,6 +102,19 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 			}
 		}
 	}
+	for was := range r.view.S.Plain.Boxes {
+		b := reconcile.RememberedBox(was)
+		probes := r.view.S.Memory.Probes[b.Ref]
+		b.Probes = &probes
+		switch c := (candidate{box: b, last: probes.Last.At}); {
+		case b.Provider != name || r.view.Ending[b.Ref] || targets[b.Ref]:
+		case r.probeDue(&c, p):
+			list = append(list, c)
+			beside--
+		default:
+			others = append(others, c)
+		}
+	}
 	slices.SortFunc(others, candidate.compare)
 	list = append(list, others[:min(max(beside, 0), len(others))]...)
 	slices.SortFunc(list, candidate.compare)

@@ -71,7 +71,7 @@ type Reconciler struct {
 	Span     Span // hears what is done as it is done; nil: nobody does
 	Parallel int  // calls at once; 0 is a good default, 1 makes a pass deterministic
 
-	// Sieved is from how many remembered tasks on a quick pass keeps only rows that are not plain; 0 is a good default.
+	// Sieved is from how many remembered tasks on a pass keeps only rows that are not plain; 0 is a good default.
 	Sieved int
 
 	acts   bool              // this process acts on what is open in the ledger, and not the queue

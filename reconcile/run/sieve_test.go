@@ -2,10 +2,12 @@ package run_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/sandkeeper/sandkeeper/providers/simulated"
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
@@ -65,6 +67,56 @@ func TestAQuickPassKeepsRowsThatAreNotPlain(t *testing.T) {
 					r.Counts[running] != all.Counts[running] {
 					t.Errorf("%d rows are plain, want %d; %d are healthy, want %d; %d tasks run, want %d", got, c.plain, r.Plan.Kept,
 						all.Plan.Kept, r.Counts[running], all.Counts[running])
+				}
+			})
+		})
+	}
+}
+
+// A full pass of a large fleet keeps only rows and listed sandboxes that are not plain, and comes to the same counts as
+// one that keeps all. Where a listing is not whole, where one may end what was found, and for a look it keeps everybody.
+func TestAFullPassKeepsRowsThatAreNotPlain(t *testing.T) {
+	for name, c := range map[string]struct {
+		then  func(*stage)
+		look  bool
+		plain int
+	}{
+		"nothing is new":    {nil, false, 7},
+		"a look":            {nil, true, 0},
+		"a row has changed": {func(s *stage) { s.steady("p2", ago(time.Second)) }, false, 6},
+		"a label is lost": {func(s *stage) {
+			s.cloud.Put(simulated.Sandbox{ID: "sb-p2", CreatedAt: ago(time.Hour + 15*time.Second),
+				Labels: map[string]string{"app": "ours"}})
+		}, false, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := opened(t)
+				for i := range 3 {
+					s.steady(fmt.Sprint("p", i+1), ago(10*time.Second))
+				}
+				s.once()
+				time.Sleep(15 * time.Second)
+				if c.then != nil {
+					c.then(s)
+				}
+				k := s.keeper("some", &life{})
+				k.Sieved = 1
+				all, err := s.keeper("all", &life{}).Plan(t.Context(), reconcile.Full)
+				if err != nil {
+					t.Fatal(err)
+				}
+				pass := func() (*run.Result, error) { return k.Once(t.Context(), reconcile.Full, 0) }
+				if c.look {
+					pass = func() (*run.Result, error) { return k.Plan(t.Context(), reconcile.Full) }
+				}
+				r, err := pass()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := r.Judged.Plain(); got != c.plain || r.Plan.Kept != all.Plan.Kept || !maps.Equal(r.Counts, all.Counts) {
+					t.Errorf("%d rows are plain, want %d; %d are healthy, want %d; counts are %v, want %v", got, c.plain, r.Plan.Kept,
+						all.Plan.Kept, r.Counts, all.Counts)
 				}
 			})
 		})

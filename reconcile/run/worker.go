@@ -238,7 +238,7 @@ func (w *Worker) keep() {
 // themselves show.
 func (k *Reconciler) newWorkerView(ctx context.Context, pass int64) (*workerView, error) {
 	in := *k
-	s, err := in.observer().observeFirst(ctx, reconcile.Quick)
+	s, _, err := in.observer().observeFirst(ctx, reconcile.Quick)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"maps"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -13,7 +14,7 @@ func (v listener) hearPlain(p *reconcile.Plain) {
 	v.Beats = v.Beats || p.Beats
 }
 
-// Before is the view of a quick pass that has not read the live rows yet: by the sources as the last pass left them,
+// Before is the view of a pass that has not read the live rows yet: by the sources as the last pass left them,
 // and, as nobody else is known, each row's silence is its own. A rule that finds nothing of a running task whose worker
 // lives by it finds nothing by the view of them all.
 func Before(s *reconcile.Snapshot, p *reconcile.Policy) *View {
@@ -56,5 +57,25 @@ func (v *View) Count(t *reconcile.Task, was *reconcile.CompactTask, to *reconcil
 		if !c.at.IsZero() {
 			to.Clocks[i]++
 		}
+	}
+}
+
+// CountBox adds the sandbox of such a row.
+func (v *View) CountBox(b *reconcile.SeenSandbox, to *reconcile.Plain) {
+	at := to.At[b.Provider]
+	if at == nil {
+		at = &reconcile.PlainAt{Aged: make([]int, len(reconcile.AgeBounds)), Templates: map[string]time.Time{}}
+		to.At[b.Provider] = at
+	}
+	to.Boxes[b.Was] = true
+	age := max(v.Born(*b), 0)
+	at.Sandboxes, at.Seconds = at.Sandboxes+1, at.Seconds+int(age.Seconds())
+	for i, bound := range reconcile.AgeBounds {
+		if age <= time.Duration(bound)*time.Second {
+			at.Aged[i]++
+		}
+	}
+	if b.Template != "" {
+		at.Templates[b.Template] = reconcile.Latest(at.Templates[b.Template], b.CreatedAt)
 	}
 }

@@ -26,6 +26,11 @@ func (v *View) Owned(such func(reconcile.SandboxState) bool) int {
 			n++
 		}
 	}
+	for name, at := range v.S.Plain.At {
+		if v.counted(name) && such(reconcile.SandboxRunning) {
+			n += at.Sandboxes
+		}
+	}
 	dark := map[string]bool{} // an entry that left the config is not among them: nothing of it is ever touched
 	for name := range v.P.Providers {
 		if !v.counted(name) {

@@ -66,6 +66,13 @@ func (v assessor) probed(provider string, subs []reconcile.Subject) map[reconcil
 		}
 	}
 	if v.S.Kind == reconcile.Full {
+		for was := range v.S.Plain.Boxes {
+			b := reconcile.RememberedBox(was)
+			if probes, ok := v.S.Memory.Probes[b.Ref]; ok && b.Provider == provider {
+				b.Probes = &probes
+				out[b.Ref] = b
+			}
+		}
 		return out
 	}
 	for ref, seen := range v.S.Memory.Sandboxes.All() {

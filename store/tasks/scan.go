@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/fleet"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
@@ -53,7 +54,7 @@ func (s *statements) scan(ctx context.Context, tx pgx.Tx, q query, now time.Time
 	defer rows.Close()
 	row := taskRow{attrs: make([]pgtype.Text, len(s.plan.mapping.Attrs))}
 	targets := row.targets()
-	var read reconcile.Pieces[reconcile.Task]
+	var read fleet.Pieces[reconcile.Task]
 	read.Room(q.size + q.size/16)
 	var task reconcile.Task
 	for rows.Next() {

@@ -1,10 +1,11 @@
-package reconcile_test
+package fleet_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/fleet"
 )
 
 // TestPieces: however many there are, for however many room is made and whenever, all are there in their order.
@@ -12,7 +13,7 @@ func TestPieces(t *testing.T) {
 	for _, expected := range []int{0, 3, 2000} {
 		for _, n := range []int{0, 1, 3, 4, 1023, 1024, 1025, 5000} {
 			for _, when := range []int{0, 2, 1024, 3000} {
-				var p reconcile.Pieces[int]
+				var p fleet.Pieces[int]
 				for i := range n {
 					if i == when {
 						p.Room(expected)
@@ -35,7 +36,7 @@ func TestPieces(t *testing.T) {
 
 // TestPiecesRoom: what room was made for stays where it is.
 func TestPiecesRoom(t *testing.T) {
-	var p reconcile.Pieces[int]
+	var p fleet.Pieces[int]
 	for i := range 1500 {
 		p.Add(&i)
 	}

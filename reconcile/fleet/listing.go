@@ -1,0 +1,241 @@
+package fleet
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// A Listing keeps the sandboxes that were listed. One that is called as the ledger remembers it takes 64 bytes, instead
+// of 512 and its texts: its texts are the ledger's, what many have in common is there once, a moment is a number. What
+// does not fit is kept as it is.
+type Listing struct {
+	of *reconcile.Memory
+
+	kept    Pieces[record]
+	common  map[shared]*reconcile.Sandbox
+	like    shared             // what the last one shared
+	likeIt  *reconcile.Sandbox // and that as a sandbox
+	kinds   map[string][]string
+	alike   []string // the kinds of the last one
+	strange map[string]bool
+}
+
+// A record is one sandbox.
+type record struct {
+	was                               *reconcile.CompactSandbox // nil of one that is kept whole
+	rest                              *reconcile.Sandbox        // what it shares; or all of it
+	created, updated, active, expires moment
+	key, alt                          calling
+	taken                             bool
+}
+
+// A calling says which of a sandbox's names a key of it is.
+type calling uint8
+
+const (
+	none calling = iota
+	byID
+	byName
+	otherwise // it does not fit
+)
+
+// Shared is what many sandboxes have in common.
+type shared struct {
+	provider, raw, template, region, unproven, tenant, unsigned, err, unended, endpoint string
+	state                                                                               reconcile.SandboxState
+	size                                                                                reconcile.Size
+	asOf, looked                                                                        time.Time
+	owned, badLink, noContainer, stable, excepted, canary, spare                        bool
+	kinds                                                                               *string // the first of them
+	many                                                                                int     // of them
+}
+
+// A moment is a time in nanoseconds since 1970, [never] for the zero time.
+type moment int64
+
+const never moment = -1 << 63
+
+func momentOf(t time.Time) moment {
+	if t.IsZero() {
+		return never
+	}
+	return moment(t.UnixNano())
+}
+
+func (m moment) time() time.Time {
+	if m == never {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(m)).UTC()
+}
+
+// NewListing keeps none yet. Memory is what the ledger remembers: it was read, and is not changed meanwhile.
+func NewListing(m *reconcile.Memory) *Listing {
+	return &Listing{of: m, common: map[shared]*reconcile.Sandbox{}, kinds: map[string][]string{},
+		strange: map[string]bool{}}
+}
+
+// Add keeps one more. Its kinds are not written to any more.
+func (l *Listing) Add(sb *reconcile.Sandbox) {
+	was, known := l.of.Sandboxes.At(sb.Ref)
+	seen := was.Seen()
+	if r, fits := l.compact(sb, was, &seen); known && fits {
+		l.kept.Add(&r)
+		return
+	}
+	for _, task := range [...]string{sb.Task, seen.Task} {
+		if task != "" {
+			l.strange[task] = true
+		}
+	}
+	whole := *sb
+	whole.ShareTexts(l.of)
+	l.kept.Add(&record{rest: &whole})
+}
+
+// compact is a sandbox as what the ledger remembers of it, and what was read besides.
+func (l *Listing) compact(sb *reconcile.Sandbox, was *reconcile.CompactSandbox, seen *reconcile.SandboxSeen,
+) (record, bool) {
+	if sb.Name != seen.Name || sb.Task != seen.Task || sb.Labels != nil || sb.Further != nil {
+		return record{}, false
+	}
+	r := record{was: was, created: momentOf(sb.CreatedAt), updated: momentOf(sb.UpdatedAt),
+		active: momentOf(sb.LastActivityAt), expires: momentOf(sb.ExpiresAt),
+		key: callingOf(sb, sb.SandboxKey), alt: callingOf(sb, sb.AltKey)}
+	fits := r.key != otherwise && r.alt != otherwise && r.created.time() == sb.CreatedAt &&
+		r.updated.time() == sb.UpdatedAt && r.active.time() == sb.LastActivityAt && r.expires.time() == sb.ExpiresAt
+	if fits {
+		r.rest = l.sharedBy(sb)
+	}
+	return r, fits
+}
+
+func callingOf(sb *reconcile.Sandbox, key string) calling {
+	switch key {
+	case "":
+		return none
+	case sb.ID:
+		return byID
+	case sb.Name:
+		return byName
+	}
+	return otherwise
+}
+
+func (c calling) of(sb *reconcile.Sandbox) string {
+	switch c {
+	case byID:
+		return sb.ID
+	case byName:
+		return sb.Name
+	}
+	return ""
+}
+
+// sharedBy is what the sandbox shares with others.
+func (l *Listing) sharedBy(sb *reconcile.Sandbox) *reconcile.Sandbox {
+	of := shared{
+		provider: sb.Provider, raw: sb.Raw, template: sb.Template, region: sb.Region, unproven: sb.Unproven,
+		tenant: sb.Tenant, unsigned: sb.Unsigned, err: sb.Error, unended: sb.NotTerminable, endpoint: sb.Endpoint,
+		state: sb.State, size: sb.Size, asOf: sb.AsOf, looked: sb.Looked, owned: sb.Owned, badLink: sb.BadLink,
+		noContainer: sb.NoContainer, stable: sb.StableName, excepted: sb.Excepted, canary: sb.Canary, spare: sb.Spare,
+	}
+	kinds := l.kindsOf(sb.Kinds)
+	if of.many = len(kinds); of.many > 0 {
+		of.kinds = &kinds[0]
+	}
+	if l.likeIt != nil && of == l.like {
+		return l.likeIt
+	}
+	rest, known := l.common[of]
+	if !known {
+		one := *sb
+		one.ID, one.Name, one.Task, one.SandboxKey, one.AltKey, one.Kinds = "", "", "", "", "", kinds
+		one.CreatedAt, one.UpdatedAt, one.LastActivityAt, one.ExpiresAt = time.Time{}, time.Time{}, time.Time{}, time.Time{}
+		rest = &one
+		l.common[of] = rest
+	}
+	l.like, l.likeIt = of, rest
+	return rest
+}
+
+// kindsOf is one list of kinds for all that have the same.
+func (l *Listing) kindsOf(kinds []string) []string {
+	if slices.Equal(kinds, l.alike) && (kinds == nil) == (l.alike == nil) {
+		return l.alike
+	}
+	key := strings.Join(kinds, "\x00")
+	known, is := l.kinds[key]
+	if !is || (kinds == nil) != (known == nil) {
+		known = kinds
+		l.kinds[key] = known
+	}
+	l.alike = known
+	return known
+}
+
+// Len is how many there are.
+func (l *Listing) Len() int { return l.kept.Len() }
+
+// Strange reports whether some sandbox has to do with the task in another way than the ledger remembers: it names the
+// task, or was its, and is called otherwise by now.
+func (l *Listing) Strange(task string) bool { return l.strange[task] }
+
+// A Place is where one that is called as it is remembered stands.
+type Place struct{ at *record }
+
+// Each are the places of those, with what is remembered of each.
+func (l *Listing) Each(yield func(Place, *reconcile.CompactSandbox) bool) {
+	for r := range l.kept.Each() {
+		if r.was != nil && !yield(Place{r}, r.was) {
+			return
+		}
+	}
+}
+
+// Fill makes the sandbox whole, in the place of another.
+func (p Place) Fill(sb *reconcile.Sandbox) { p.at.fill(sb) }
+
+// Take leaves the sandbox out of the rest.
+func (p Place) Take() { p.at.taken = true }
+
+func (r *record) fill(sb *reconcile.Sandbox) {
+	*sb = *r.rest
+	if r.was == nil {
+		return
+	}
+	seen := r.was.Seen()
+	sb.ID, sb.Name, sb.Task = seen.ID, seen.Name, seen.Task
+	sb.SandboxKey, sb.AltKey = r.key.of(sb), r.alt.of(sb)
+	sb.CreatedAt, sb.UpdatedAt = r.created.time(), r.updated.time()
+	sb.LastActivityAt, sb.ExpiresAt = r.active.time(), r.expires.time()
+}
+
+// Rest are those that nobody took, whole, in the order in which they came.
+func (l *Listing) Rest() []reconcile.Sandbox {
+	return l.whole(func(r *record) bool { return !r.taken })
+}
+
+// All are all of them, whole, in the order in which they came.
+func (l *Listing) All() []reconcile.Sandbox { return l.whole(func(*record) bool { return true }) }
+
+func (l *Listing) whole(wanted func(*record) bool) []reconcile.Sandbox {
+	n := 0
+	for r := range l.kept.Each() {
+		if wanted(r) {
+			n++
+		}
+	}
+	all := make([]reconcile.Sandbox, n)
+	n = 0
+	for r := range l.kept.Each() {
+		if wanted(r) {
+			r.fill(&all[n])
+			n++
+		}
+	}
+	return all
+}
