@@ -155,7 +155,7 @@ func build(line, dir string) error {
 	if strings.Count(line, target) != 1 {
 		return fmt.Errorf("the line %q does not build %s", line, target)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute) // all of it is compiled, beside other tests
 	defer cancel()
 	return shell(ctx, strings.Replace(line, target, filepath.Join(dir, "sandkeeper"), 1),
 		"TARGETOS="+runtime.GOOS, "TARGETARCH="+runtime.GOARCH, "GOFLAGS="+os.Getenv("GOFLAGS")+" -buildvcs=false")

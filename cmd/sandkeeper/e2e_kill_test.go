@@ -265,7 +265,7 @@ func TestDatabaseGoesAwayMidPass(t *testing.T) {
 		away() // before the delete is answered
 		return true
 	}})
-	if code, _, errs := a.run("once", "--wait", "2s", "--timeout", "1m"); code != 1 || errs == "" {
+	if code, _, errs := a.run("once", "--wait", "10s", "--timeout", "2m"); code != 1 || errs == "" {
 		t.Errorf("a pass that lost its database: exit code %d, %q", code, errs)
 	}
 	lift()

@@ -221,28 +221,31 @@ func with2(a, b map[string]string) map[string]string {
 	return all
 }
 
-// TestWhoMayDoWhat asks every route as everybody, over a real connection.
+// TestWhoMayDoWhat asks every route as everybody, by the server with all its limits of time.
 func TestWhoMayDoWhat(t *testing.T) {
-	r := serve(t, shown(web.Reading{Overview: webtest.Healthy()}), configFile(t, twoUsers))
-	defer r.end(t)
-	for who, v := range visitors() {
-		for pattern, a := range accesses {
-			want := a.anybody
-			if v.in {
-				want = a.viewer
-			}
-			for _, method := range []string{"GET", "HEAD"} {
-				got := send(t, r, method, a.path, v.headers)
-				if got.StatusCode != want {
-					t.Errorf("%s, %s %s = %d, want %d", who, method, pattern, got.StatusCode, want)
+	synctest.Test(t, func(t *testing.T) { // a busy machine takes long to look at a password
+		l := newPipes()
+		r := served(t, &Server{Listener: l, Handler: shown(web.Reading{Overview: webtest.Healthy()}), ConfigFile: configFile(t, twoUsers)})
+		defer r.end(t)
+		for who, v := range visitors() {
+			for pattern, a := range accesses {
+				want := a.anybody
+				if v.in {
+					want = a.viewer
 				}
-				if want == 401 && strings.Contains(got.body, "sandkeeper") {
-					t.Errorf("%s is told by %s: %s", who, pattern, got.body)
+				for _, method := range []string{"GET", "HEAD"} {
+					got := sendBy(t, l.transport(), r, method, a.path, v.headers)
+					if got.StatusCode != want {
+						t.Errorf("%s, %s %s = %d, want %d", who, method, pattern, got.StatusCode, want)
+					}
+					if want == 401 && strings.Contains(got.body, "sandkeeper") {
+						t.Errorf("%s is told by %s: %s", who, pattern, got.body)
+					}
+					got.headed(t)
 				}
-				got.headed(t)
 			}
 		}
-	}
+	})
 }
 
 // TestNobodyChangesAnything by a password over plain HTTP: what has no row is not served by any method, and an act is
