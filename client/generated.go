@@ -311,7 +311,8 @@ type Action struct {
 	// HeldBy What holds one that was looked at and left open.
 	HeldBy *[]Held `json:"held_by,omitempty"`
 
-	// How In which way it came to its outcome, where something depends on that: refused, adopted, unsure, anew, taken-back.
+	// How In which way it came to its outcome, where something depends on that: refused, adopted, unsure, unheard,
+	// anew, taken-back.
 	How            *string `json:"how,omitempty"`
 	ID             string  `json:"id"`
 	IncludeRunning *bool   `json:"include_running,omitempty"`

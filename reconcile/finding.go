@@ -91,6 +91,7 @@ const (
 	HowRefused   How = "refused"    // the provider will not do it, and is asked again later
 	HowAdopted   How = "adopted"    // the sandbox was on its way out, and sandkeeper had not asked for it
 	HowUnsure    How = "unsure"     // it was on its way out, and whether an earlier attempt of ours had asked is not known
+	HowUnheard   How = "unheard"    // it goes or is gone, and of what we had asked no answer said that it was heard
 	HowAnew      How = "anew"       // withdrawn, tried before: the task has begun anew, and that attempt may be why
 	HowTakenBack How = "taken-back" // withdrawn by the operator that the Detail names
 )
@@ -102,6 +103,8 @@ func (h How) Words() string {
 		return "is being deleted already, and sandkeeper had not asked for it"
 	case HowUnsure:
 		return "is being deleted already, and whether an earlier attempt asked for it is not known"
+	case HowUnheard:
+		return "is being deleted already, and no answer said that what was asked for was heard"
 	case HowAnew:
 		return "the task has begun anew since it was planned and tried"
 	}

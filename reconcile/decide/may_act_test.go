@@ -287,7 +287,7 @@ func TestADeletionOfOthersIsTheirs(t *testing.T) {
 	}{
 		"the first attempt":      {1, time.Time{}, reconcile.HowAdopted},
 		"an attempt that died":   {2, time.Time{}, reconcile.HowUnsure},
-		"it was asked for by us": {2, now.Add(-time.Minute), ""},
+		"one that was not heard": {2, now.Add(-time.Minute), reconcile.HowUnheard},
 	} {
 		a := reconcile.Action{ID: "a-1", Step: reconcile.StepTerminate, Rule: "orphan", Provider: "lab", Sandbox: "s1",
 			Attempts: c.attempts, FirstActed: c.asked, PlannedAt: now}

@@ -35,18 +35,23 @@ func over(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 }
 
 func goneBefore(a *reconcile.Action, look *reconcile.Lookup) Ruling {
+	asked := !a.ActedAt.IsZero() || !a.FirstActed.IsZero() // and never accepted: that waits to be confirmed
 	switch {
 	//guard:underway-gone lost
 	case look.Gone, look.Sandbox.State == reconcile.SandboxEnded:
-		return Ruling{Outcome: reconcile.OutcomeConfirmed, Why: "gone when looked at again"}
+		gone := Ruling{Outcome: reconcile.OutcomeConfirmed, Why: "gone when looked at again"}
+		if asked {
+			gone.How = reconcile.HowUnheard
+		}
+		return gone
 	// A sandbox on its way out is not ended once more. An attempt of a process that died may have asked for it.
 	//guard:underway-adopted lost
-	case look.Sandbox.State == reconcile.SandboxDeleting && a.Attempts <= 1 && a.ActedAt.IsZero() && a.FirstActed.IsZero():
+	case look.Sandbox.State == reconcile.SandboxDeleting && a.Attempts <= 1 && !asked:
 		return in(reconcile.OutcomeAccepted, reconcile.HowAdopted)
-	case look.Sandbox.State == reconcile.SandboxDeleting && a.ActedAt.IsZero() && a.FirstActed.IsZero():
+	case look.Sandbox.State == reconcile.SandboxDeleting && !asked:
 		return in(reconcile.OutcomeAccepted, reconcile.HowUnsure)
 	case look.Sandbox.State == reconcile.SandboxDeleting:
-		return Ruling{Outcome: reconcile.OutcomeAccepted, Why: "is being deleted already"}
+		return in(reconcile.OutcomeAccepted, reconcile.HowUnheard)
 	}
 	return Ruling{}
 }

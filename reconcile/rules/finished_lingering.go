@@ -74,7 +74,8 @@ func KeptUntil(v *view.View, t *reconcile.Task) time.Time {
 
 // Wanted says why a task that is over may still want the sandbox, "" when it does not: its row keeps it, or somebody
 // used it a moment ago, for no longer after its end than a row may keep one. What a row that is over is made to name
-// was never its own, where the ledger knows what that named while it was live; and what we ended is nobody's to go on with.
+// was never its own, where the ledger knows what that named while it was live, and what we ended is nobody's to go on
+// with.
 func Wanted(v *view.View, t *reconcile.Task, sb *reconcile.Sandbox) string {
 	kept := KeptUntil(v, t)
 	if t.AsOf.Before(kept) {

@@ -28,6 +28,9 @@ func (r *executor) carryEnd(ctx context.Context, a reconcile.Action) reconcile.A
 	switch said {
 	case reconcile.TerminateGone:
 		a.ActedAt = before // it had gone without us, unless it was asked for earlier
+		if !before.IsZero() {
+			a.How = reconcile.HowUnheard
+		}
 		return r.confirmer().confirmOne(ctx, a)
 	case reconcile.TerminateDone:
 		return r.confirmer().confirmOne(ctx, a)

@@ -27,9 +27,11 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 	ruling := r.rule(&a, f)
 	switch {
 	case ruling.Goes():
-		a.Detail, a.How = said+", asked again", ""
+		a.Detail = said + ", asked again"
 		if err := r.repeat(ctx, &a, f, ruling); err != nil {
 			a.Detail += ": " + text.Clip(err.Error(), 200)
+		} else {
+			a.How = ""
 		}
 	case ruling.Outcome == reconcile.OutcomeWithdrawn:
 		return r.withdraw(a, fmt.Sprintf("accepted %s ago, never carried out, and not asked again: %s", age, ruling.Why))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
 // leaking is what the sandboxes cost an hour that a clean-up rule found due and that are still there. One that several
@@ -42,12 +43,17 @@ func (g *verdictTable) newestVerdict(subject, rule string) (reconcile.Verdict, b
 }
 
 // saved is what those sandboxes would have cost since they were gone that we ended since a time, for the newest rule
-// that found them.
+// that found them. What went while no answer said that we were heard, somebody else may have ended.
 func (g *tables) saved(now, from time.Time) []reconcile.Money {
 	newest := map[reconcile.Ref]reconcile.Verdict{}
 	for _, v := range g.verdicts {
 		if v.Sandbox != "" {
 			newest[reconcile.Ref{Provider: v.Provider, ID: v.Sandbox}] = v
+		}
+	}
+	for _, a := range g.actions {
+		if protocol.EndsSandbox(a.Action) && a.How == reconcile.HowUnheard {
+			delete(newest, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 		}
 	}
 	sums := amounts{}

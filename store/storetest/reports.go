@@ -204,6 +204,26 @@ var reports = map[string]func(*bench){
 		b.equal("saved", b.report(24 * time.Hour)[0].Saved, 0.5*2)
 		b.equal("saved in an hour", b.report(time.Hour), []reconcile.RuleReport(nil))
 	},
+	"what went while no answer said that we were heard is not saved by us": func(b *bench) {
+		var r reconcile.Record
+		for _, id := range []string{"a", "b"} {
+			r.Sandboxes = append(r.Sandboxes, reconcile.SandboxSeen{Ref: ref("sb-" + id)})
+			end := ending(id, 0, "sb-"+id)
+			end.ID = id
+			r.Actions = append(r.Actions, end)
+		}
+		b.pass(r)
+		b.judged("heartbeat-lost", "a", "b")
+		for id, how := range map[string]reconcile.How{"a": "", "b": reconcile.HowUnheard} {
+			a := b.claimed(id)
+			a.Outcome, a.How, a.ActedAt = reconcile.OutcomeConfirmed, how, b.clock.read()
+			b.must(b.Settle(b.Context(), b.lease, a))
+		}
+		b.clock.move(2 * time.Hour)
+		saved := []reconcile.Money{{Rule: "heartbeat-lost", Provider: "daytona", Count: 1, USD: 0.5 * 2}}
+		b.equal("saved", b.measures().Saved, saved)
+		b.equal("saved by the report", b.report(24 * time.Hour)[0].Saved, 0.5*2)
+	},
 	"what leaks cost an hour is measured of those that are found due and still there, each once": func(b *bench) {
 		leak := func(rule, provider, id string, usd float64) (reconcile.Finding, reconcile.Verdict) {
 			f := at(provider, rule, id)

@@ -83,18 +83,22 @@ func (r *Reader) report(ctx context.Context) string {
 
 const forever = 1000 * 24 * time.Hour
 
-// saved are the sandboxes whose cost is said to be saved: no more than we asked for.
+// saved are the sandboxes whose cost is said to be saved: no more at a provider than an answer of it said that our
+// request for their end was heard of.
 func (r *Reader) saved(ctx context.Context) string {
 	m, err := r.ledger.Measures(ctx)
 	if err != nil {
 		return err.Error()
 	}
-	n := 0
-	for _, s := range m.Saved {
-		n += s.Count
+	left := map[string]int{}
+	for ref := range r.heard {
+		left[ref.Provider]++
 	}
-	if n > r.asked {
-		return fmt.Sprintf("the cost of %d sandboxes is said to be saved, and we asked %d times that one go", n, r.asked)
+	for _, s := range m.Saved {
+		if left[s.Provider] -= s.Count; left[s.Provider] < 0 {
+			return fmt.Sprintf("the cost of %d more sandboxes of %s is said to be saved than we were heard about",
+				-left[s.Provider], s.Provider)
+		}
 	}
 	return ""
 }

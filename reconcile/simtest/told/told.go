@@ -39,6 +39,7 @@ type Reader struct {
 	effects  []effect
 	asked    int                             // calls of ours that a sandbox go
 	ended    map[reconcile.Ref]bool          // by one that took effect
+	heard    map[reconcile.Ref]bool          // of which an answer said that we were heard: more than that nobody can tell
 	onRecord map[reconcile.Ref]bool          // the ledger has it that we asked for their end
 	open     map[reconcile.FindingKey]opened // findings on record
 	alone    map[string]int                  // by rule: findings that were over without an effect of ours
@@ -60,7 +61,7 @@ type opened struct {
 
 // New makes a reader of a history that begins.
 func New(l Ledger, t Truth) *Reader {
-	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{},
+	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{}, heard: map[reconcile.Ref]bool{},
 		onRecord: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]opened{},
 		alone: map[string]int{}, ours: map[string][]string{}}
 }
@@ -70,6 +71,10 @@ func (r *Reader) Step(s *platform.Step) []history.Violation {
 	r.step = s.N
 	if s.Call == "Terminate" {
 		r.asked++
+		said, _ := s.Answer.(reconcile.Termination)
+		if said == reconcile.TerminateAccepted || said == reconcile.TerminateDone {
+			r.heard[reconcile.Ref{Provider: s.Party, ID: s.ID}] = true
+		}
 	}
 	if rec, is := s.Args.(reconcile.Record); is && s.Call == "Record" && s.Effect {
 		r.follow(&rec) // whether or not its process was told
