@@ -25,7 +25,7 @@ func (b *bench) lanes(ctx context.Context, t *table, n int) error {
 		return err
 	}
 	for _, replicas := range []int{1, 4} {
-		beside, err := b.paceOf(ctx, n, replicas, "{every: 6s, budget: 100000/m}")
+		beside, err := b.paceOf(ctx, n, replicas, "{every: 6s, budget: 3000/m}")
 		if err != nil {
 			return err
 		}
