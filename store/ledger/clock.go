@@ -27,15 +27,6 @@ func (d *drift) now() (time.Time, bool) {
 	return micro(d.far.Add(time.Since(d.local))), true
 }
 
-// lately is the database's now by a measurement of the last seconds, false when there is none.
-func (d *drift) lately() (time.Time, bool) {
-	d.mu.Lock()
-	fresh := time.Since(d.local) < 5*time.Second
-	d.mu.Unlock()
-	now, known := d.now()
-	return now, known && fresh
-}
-
 // measured takes what the database said between two local instants to be true of the
 // middle: the error is at most half the round trip.
 func (d *drift) measured(before, after, far time.Time) {
@@ -69,14 +60,6 @@ func (g *base) setClock(ctx context.Context) (time.Time, error) {
 	g.drift.measured(before, time.Now(), far)
 	now, _ := g.drift.now()
 	return now, nil
-}
-
-// newClock is setClock, unless that was done a moment ago: a pass that has just taken the lease knows the time.
-func (g *base) newClock(ctx context.Context) (time.Time, error) {
-	if now, ok := g.drift.lately(); ok {
-		return now, nil
-	}
-	return g.setClock(ctx)
 }
 
 // micro cuts a time to what the database can hold, so that a time read back is the same.

@@ -17,7 +17,7 @@ import (
 // Recall reads what is known in one snapshot. It writes nothing: a role that may only read
 // is enough, and a database that was never migrated is a fresh memory.
 func (g *Keeper) Recall(ctx context.Context) (reconcile.Memory, error) {
-	now, err := g.newClock(ctx)
+	now, err := g.setClock(ctx)
 	if err != nil {
 		return reconcile.Memory{}, err
 	}

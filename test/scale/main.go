@@ -108,6 +108,7 @@ var parts = []part{
 	{name: "listing", do: (*bench).listing},
 	{name: "acts", do: (*bench).acts},
 	{name: "events", alone: true, do: (*bench).events},
+	{name: "lanes", alone: true, do: (*bench).lanes},
 	{name: "idle", alone: true, do: (*bench).idle},
 }
 

@@ -29,6 +29,7 @@ const goneAfter = time.Second
 // holds no sandbox: each is written when it is asked for.
 type provider struct {
 	latency time.Duration
+	url     string   // its own
 	tasks   []string // the task of each sandbox
 
 	mu    sync.Mutex
@@ -40,7 +41,7 @@ type provider struct {
 type stats struct {
 	Sandboxes              int // that it has
 	Lists, Gets, Deletes   int
-	Others                 int
+	Others, Probes         int
 	FirstPage, LastPage    time.Time // first asked for, last answered
 	FirstDelete, LastEnded time.Time
 }
@@ -66,7 +67,8 @@ func serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Printf("http://%s\n", listen.Addr()); err != nil {
+	p.url = "http://" + listen.Addr().String()
+	if _, err := fmt.Println(p.url); err != nil {
 		return err
 	}
 	server := &http.Server{Handler: p.routes(), ReadHeaderTimeout: time.Minute}
@@ -101,6 +103,7 @@ func (p *provider) routes() http.Handler {
 	mux.HandleFunc("GET /api/sandbox", p.list)
 	mux.HandleFunc("GET /api/sandbox/{id}", p.get)
 	mux.HandleFunc("DELETE /api/sandbox/{id}", p.end)
+	mux.HandleFunc("/toolbox/", p.probed)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		p.count(func(s *stats) { s.Others++ })
 		notFound(w, r)
@@ -169,10 +172,10 @@ func (p *provider) state(i int, now time.Time) string {
 func (p *provider) appendBox(to []byte, i int, state string) []byte {
 	return fmt.Appendf(to, `{"id":"%s","organizationId":"org","name":"sandbox-%d","target":"us","user":"daytona",`+
 		`"public":false,"networkBlockAll":false,"cpu":2,"gpu":0,"memory":4,"disk":8,"labels":{"project":"omoios",`+
-		`"task_id":"%s","agent_id":"agent-1","phase_id":"phase-2"},"toolboxProxyUrl":"http://127.0.0.1:1/toolbox",`+
-		`"state":"%s","desiredState":"%[4]s","snapshot":"ai-agent-dev-light","autoStopInterval":15,"backupState":"None",`+
-		`"createdAt":"%s","updatedAt":"2026-01-20T09:01:00.000Z",`+
-		`"lastActivityAt":"2026-01-20T09:30:00.000Z"}`, boxID(i), i, p.tasks[i], state, madeAt(i).Format(stamp))
+		`"task_id":"%s","agent_id":"agent-1","phase_id":"phase-2"},"toolboxProxyUrl":"%[6]s/toolbox",`+
+		`"state":"%[4]s","desiredState":"%[4]s","snapshot":"ai-agent-dev-light","autoStopInterval":15,"backupState":"None",`+
+		`"createdAt":"%[5]s","updatedAt":"2026-01-20T09:01:00.000Z",`+
+		`"lastActivityAt":"2026-01-20T09:30:00.000Z"}`, boxID(i), i, p.tasks[i], state, madeAt(i).Format(stamp), p.url)
 }
 
 const stamp = "2006-01-02T15:04:05.000Z"
@@ -230,6 +233,20 @@ func (p *provider) end(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	write(w, p.appendBox(nil, i, "destroying"))
+}
+
+// probeTakes is how long a sandbox takes to answer a probe.
+const probeTakes = 50 * time.Millisecond
+
+// probed answers a probe of what runs in a sandbox: a command, or a list of files.
+func (p *provider) probed(w http.ResponseWriter, r *http.Request) {
+	time.Sleep(probeTakes)
+	p.count(func(s *stats) { s.Probes++ })
+	if r.Method == http.MethodPost {
+		write(w, []byte(`{"exitCode":0,"result":""}`))
+		return
+	}
+	write(w, []byte(`[]`))
 }
 
 // notFound answers as the vendor does: any other answer would leave open whether the sandbox is gone.

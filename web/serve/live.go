@@ -18,7 +18,8 @@ const (
 )
 
 // A herald tells all open pages that the ledger has changed. However many look, one goroutine asks the ledger one cheap
-// question; while nobody looks, none does.
+// question; while nobody looks, none does. It listens to no NOTIFY: that takes a connection of its own in each process,
+// reaches nobody behind PgBouncer in transaction mode, and the question would have to be asked beside it.
 type herald struct {
 	ledger Ledger
 	news   func() // called before the pages are told
