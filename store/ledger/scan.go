@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,20 +18,20 @@ type taskSeenRow struct {
 	reconcile.TaskSeen
 	entry, sum, mark int64
 	attempts         []instant
+	texts            packed
 }
 
 func (t *taskSeenRow) columns() []any {
-	return []any{&t.ID, word(&t.Status), word((*string)(&t.State)), &t.Sandbox, at(&t.Since), at(&t.FirstSeen),
+	return []any{t.texts.of(&t.ID, nil), word(&t.Status), word((*string)(&t.State)), t.texts.of(&t.Sandbox, nil),
+		at(&t.Since), at(&t.FirstSeen),
 		at(&t.UpdatedAt), at(&t.StartedAt), at(&t.StaleStart), at(&t.AheadSign), at(&t.AheadSince),
 		&t.entry, &t.sum, &t.ErrorChanged, &t.Live, &t.attempts, at(&t.Recreated), at(&t.LateSign),
-		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap), word(&t.Tenant), &t.Named, &t.Trace}
+		&t.mark, at(&t.MarkAt), at(&t.BeatAt), (*int64)(&t.BeatGap), word(&t.Tenant), t.texts.of(&t.Named, &t.Sandbox),
+		&t.Trace}
 }
 
 func (t *taskSeenRow) seen() reconcile.TaskSeen {
 	t.EntrySum, t.ErrorSum, t.MarkSum = uint64(t.entry), uint64(t.sum), uint64(t.mark)
-	if t.Named == t.Sandbox {
-		t.Named = t.Sandbox // one text for both, as for most
-	}
 	t.Attempts = orNil(column(t.attempts, func(i instant) time.Time { return time.Time(i) }))
 	return t.TaskSeen
 }
@@ -45,11 +46,13 @@ func scanTask(r pgx.Rows) (reconcile.TaskSeen, error) {
 type sandboxRow struct {
 	reconcile.SandboxSeen
 	probes probeSum
+	texts  packed
 }
 
 func (s *sandboxRow) columns() []any {
 	p := &s.probes
-	return []any{word(&s.Provider), &s.ID, &s.Name, &s.Task, word(&s.Template), word((*string)(&s.State)), word(&s.Raw),
+	return []any{word(&s.Provider), s.texts.of(&s.ID, nil), s.texts.of(&s.Name, nil), &s.Task,
+		word(&s.Template), word((*string)(&s.State)), word(&s.Raw),
 		at(&s.CreatedAt), at(&s.FirstSeen), at(&s.StateSince), at(&s.ResumedAt), at(&s.RanAt), at(&s.GoneAt), &s.GoneByUs,
 		&p.outcome, &p.detail, at(&p.at), &p.took, at(&p.answered), &p.failures, &p.measurements, at(&s.WorkedAt),
 		&p.worker, at(&p.workerAt), at(&p.runEnded), word(&s.Region), &s.Size.CPU, &s.Size.GPU, &s.Size.MemoryGiB}
@@ -227,6 +230,38 @@ func (k *kept) ScanBytes(v []byte) error {
 
 // word lets a text be scanned as one that is [kept].
 func word(t *string) *kept { return (*kept)(t) }
+
+// packed keeps texts side by side in pieces: there are as many as tasks and sandboxes are alive, and each that stands
+// alone takes more room, and is looked at whenever garbage is collected.
+type packed struct{ piece strings.Builder }
+
+const largestPiece = 32 << 10 // bytes
+
+// of lets a text be scanned as one that is packed, or as another one of its row where they are the same.
+func (p *packed) of(t, like *string) *packedText { return &packedText{p, t, like} }
+
+type packedText struct {
+	in       *packed
+	to, like *string
+}
+
+// ScanBytes is asked by pgx.
+func (t *packedText) ScanBytes(v []byte) error {
+	if t.like != nil && string(v) == *t.like {
+		*t.to = *t.like
+		return nil
+	}
+	b := &t.in.piece
+	if b.Cap()-b.Len() < len(v) {
+		room := max(min(2*b.Cap(), largestPiece), len(v))
+		b.Reset() // the texts keep the piece before
+		b.Grow(room)
+	}
+	from := b.Len()
+	b.Write(v)
+	*t.to = b.String()[from:]
+	return nil
+}
 
 // instant scans a timestamptz into a [time.Time] in UTC, null into the zero time.
 type instant time.Time
