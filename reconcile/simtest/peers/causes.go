@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
 // Causes is, for each thing that goes wrong, how much of it each janitor dealt with and how
@@ -35,6 +37,32 @@ func Causes(outcomes []Outcome) string {
 			b.WriteString(" " + found[cause][j].brief() + " |")
 		}
 		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// Known says how soon those dead tasks were dealt with of which anything but the time told: without the starts for which
+// no sandbox was made, and of which no row, event or sandbox says so before their time to begin is over.
+func Known(outcomes []Outcome) string {
+	var b strings.Builder
+	b.WriteString("| | dead tasks with evidence | missed | median | p95 | starts that time alone tells of | median |\n")
+	b.WriteString("|---|--:|--:|--:|--:|--:|--:|\n")
+	for _, j := range []string{Sandkeeper, Attended} {
+		var known, timed Found
+		for _, o := range outcomes {
+			for _, w := range o.Wrongs {
+				switch {
+				case o.Janitor != j || w.Kind != platform.WrongTask:
+				case w.Cause == platform.NeverMade:
+					timed.add(w)
+				default:
+					known.add(w)
+				}
+			}
+		}
+		slices.Sort(known.Times)
+		slices.Sort(timed.Times)
+		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", j, known.row(), timed.All, brief(timed.Quantile(0.5)))
 	}
 	return b.String()
 }

@@ -34,6 +34,7 @@ type Outcome struct {
 	Kills          []platform.Kill
 	Violations     []history.Violation // of sandkeeper: its own properties are checked as well
 	Waits          Waits               // of sandkeeper: why what was wrong was not dealt with at once
+	Helped         bool                // its operator released something
 }
 
 // Janitors are the names of all that are compared.
@@ -50,7 +51,7 @@ func Janitors() []string {
 func Play(t *testing.T, w World, janitor string, tail time.Duration) Outcome {
 	t.Helper()
 	account := bookkeeper{waits: Waits{}}
-	exact := map[string]bool{}
+	exact, helped := map[string]bool{}, false
 	begun := func(town *platform.Platform) {
 		account.Account = town.Account()
 		for name, p := range town.Policy().Providers {
@@ -59,7 +60,11 @@ func Play(t *testing.T, w World, janitor string, tail time.Duration) Outcome {
 	}
 	o := simtest.Options{Collect: true, Tail: tail, Watch: []platform.Watcher{&account}, Begun: begun}
 	if janitor == Attended {
-		o.Operator, o.Wrong = operatorAfter, account.wrong
+		o.Operator, o.Wrong = operatorAfter, func(subjects []string) bool {
+			wrong := account.wrong(subjects)
+			helped = helped || wrong
+			return wrong
+		}
 	}
 	for _, p := range All() {
 		if p.Name == janitor {
@@ -70,7 +75,8 @@ func Play(t *testing.T, w World, janitor string, tail time.Duration) Outcome {
 	if r.Err != nil {
 		t.Fatalf("play %s with %s: %v", w.Name, janitor, r.Err)
 	}
-	out := Outcome{Janitor: janitor, World: w.Name, Lasted: r.Lasted, Wrongs: account.Wrongs, Kills: account.Kills}
+	out := Outcome{Janitor: janitor, World: w.Name, Lasted: r.Lasted, Wrongs: account.Wrongs, Kills: account.Kills,
+		Helped: helped}
 	if o.Janitor == nil {
 		out.Violations, out.Waits = r.Violations, account.waits
 	}

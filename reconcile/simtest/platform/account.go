@@ -31,10 +31,11 @@ type prior struct {
 	step   int
 }
 
-// The kinds of what may be wrong.
+// The kinds of what may be wrong, and a cause of which nothing can be seen.
 const (
 	WrongTask    = "dead task" // its row is live, nobody works at it and nobody will
 	WrongSandbox = "leak"      // a sandbox of ours that is billed and that nobody needs
+	NeverMade    = "no sandbox was made for it"
 )
 
 // A Wrong is one thing that was truly wrong. Its times are since the history began.
@@ -57,8 +58,7 @@ type Kill struct {
 	Excused string // why nobody could have known better; "" when it could be known
 }
 
-// EverySo is how often the account is made up between the deeds: what is wrong is known to
-// have begun so exactly.
+// EverySo is how often the account is made up between the deeds: what is wrong is known to have begun so exactly.
 const EverySo = 5 * time.Second
 
 // Account begins an account of the platform, from now on.

@@ -2,8 +2,7 @@ package platform
 
 import "github.com/sandkeeper/sandkeeper/reconcile"
 
-// deadTask says why nobody works at a task and nobody will, although its row is live; "" when
-// it is not so.
+// deadTask says why nobody works at a task and nobody will, although its row is live; "" when it is not so.
 func (t truth) deadTask(k *task) string {
 	r := t.table.truly(k.id)
 	if r == nil || r.Outside || r.State != reconcile.TaskAssigned && r.State != reconcile.TaskRunning || t.work(k) != "" {
@@ -12,7 +11,7 @@ func (t truth) deadTask(k *task) string {
 	b, w := k.box, k.worker()
 	switch {
 	case b == nil:
-		return "no sandbox was made for it"
+		return NeverMade
 	case !b.there():
 		return "its sandbox went away"
 	case b.state == reconcile.SandboxStopped || b.state == reconcile.SandboxFailed:
