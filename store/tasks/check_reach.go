@@ -36,7 +36,8 @@ func (t *Tasks) ledgerReach(ctx context.Context, tx pgx.Tx) (r ledgerReach, err 
 
 // said is who could write to the ledger as this login, and by what.
 func (r *ledgerReach) said(table string) string {
-	return "this login can write to it, and so can whoever owns " + table + ", by a trigger that our writes run" + r.others()
+	return "this login can write to it, and so can whoever owns " + table + ", by a trigger that our writes run" +
+		r.others()
 }
 
 // others names what of others runs with our writes; "" where nothing does.
