@@ -35,7 +35,8 @@ type onlyBox struct {
 
 // NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be read:
 // where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source is not
-// trusted or an incident is open, and in a full pass where a row makes a sandbox ours or a listing is not whole.
+// trusted or an incident is open, and in a full pass where a row makes a sandbox ours, a listing is not whole, or
+// shows the tasks of few.
 func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing) *Sieve {
 	if p.Tasks.None || p.Tasks.Tenants || s.Clock.Standby || s.Clock.Empty {
 		return nil
@@ -64,14 +65,24 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing)
 		}
 		v.boxes[seen.Task] = onlyBox{was: kept}
 	}
-	if s.Kind == reconcile.Full {
-		v.list(listed)
+	if s.Kind == reconcile.Full && 2*v.list(listed) < v.lived() {
+		return nil
 	}
 	return v
 }
 
-// list notes where the sandboxes stand in the listing of a full pass.
-func (s *Sieve) list(listed *fleet.Listing) {
+// lived is how many tasks were live when the ledger was written to last.
+func (s *Sieve) lived() (n int) {
+	for _, seen := range s.v.S.Memory.Tasks.All() {
+		if seen.Live {
+			n++
+		}
+	}
+	return n
+}
+
+// list notes where the sandboxes stand in the listing of a full pass, and counts those that may be plain.
+func (s *Sieve) list(listed *fleet.Listing) (n int) {
 	s.listed = listed
 	s.plain.Boxes = make(map[*reconcile.CompactSandbox]bool, listed.Len())
 	s.plain.At = map[string]*reconcile.PlainAt{}
@@ -80,9 +91,13 @@ func (s *Sieve) list(listed *fleet.Listing) {
 		if b := s.boxes[task]; b.was == was {
 			b.place, b.shown = place, b.shown+1
 			s.boxes[task] = b
+			if !listed.Strange(task) {
+				n++
+			}
 		}
 		return true
 	})
+	return n
 }
 
 // openTasks are the tasks that something is open about, by what was found, done and ruled, and by what their sandboxes

@@ -15,6 +15,7 @@ type Listing struct {
 	of *reconcile.Memory
 
 	kept    Pieces[record]
+	others  Pieces[reconcile.Sandbox] // that do not fit, whole
 	common  map[shared]*reconcile.Sandbox
 	like    shared             // what the last one shared
 	likeIt  *reconcile.Sandbox // and that as a sandbox
@@ -29,7 +30,7 @@ type record struct {
 	rest                              *reconcile.Sandbox        // what it shares; or all of it
 	created, updated, active, expires moment
 	key, alt                          calling
-	taken                             bool
+	unnamed, taken                    bool // it does not name the task that is remembered; somebody took it
 }
 
 // A calling says which of a sandbox's names a key of it is.
@@ -82,27 +83,30 @@ func NewListing(m *reconcile.Memory) *Listing {
 func (l *Listing) Add(sb *reconcile.Sandbox) {
 	was, known := l.of.Sandboxes.At(sb.Ref)
 	seen := was.Seen()
-	if r, fits := l.compact(sb, was, &seen); known && fits {
-		l.kept.Add(&r)
-		return
-	}
-	for _, task := range [...]string{sb.Task, seen.Task} {
-		if task != "" {
-			l.strange[task] = true
+	r, fits := l.compact(sb, was, &seen)
+	if !known || !fits || r.unnamed {
+		for _, task := range [...]string{sb.Task, seen.Task} {
+			if task != "" {
+				l.strange[task] = true
+			}
 		}
 	}
-	whole := *sb
-	whole.ShareTexts(l.of)
-	l.kept.Add(&record{rest: &whole})
+	if !known || !fits {
+		whole := l.others.Add(sb)
+		whole.ShareTexts(l.of)
+		r = record{rest: whole}
+	}
+	l.kept.Add(&r)
 }
 
 // compact is a sandbox as what the ledger remembers of it, and what was read besides.
 func (l *Listing) compact(sb *reconcile.Sandbox, was *reconcile.CompactSandbox, seen *reconcile.SandboxSeen,
 ) (record, bool) {
-	if sb.Name != seen.Name || sb.Task != seen.Task || sb.Labels != nil || sb.Further != nil {
+	unnamed := sb.Task == "" && seen.Task != "" // where only rows link
+	if sb.Name != seen.Name || sb.Task != seen.Task && !unnamed || sb.Labels != nil || sb.Further != nil {
 		return record{}, false
 	}
-	r := record{was: was, created: momentOf(sb.CreatedAt), updated: momentOf(sb.UpdatedAt),
+	r := record{was: was, unnamed: unnamed, created: momentOf(sb.CreatedAt), updated: momentOf(sb.UpdatedAt),
 		active: momentOf(sb.LastActivityAt), expires: momentOf(sb.ExpiresAt),
 		key: callingOf(sb, sb.SandboxKey), alt: callingOf(sb, sb.AltKey)}
 	fits := r.key != otherwise && r.alt != otherwise && r.created.time() == sb.CreatedAt &&
@@ -208,7 +212,10 @@ func (r *record) fill(sb *reconcile.Sandbox) {
 		return
 	}
 	seen := r.was.Seen()
-	sb.ID, sb.Name, sb.Task = seen.ID, seen.Name, seen.Task
+	sb.ID, sb.Name = seen.ID, seen.Name
+	if !r.unnamed {
+		sb.Task = seen.Task
+	}
 	sb.SandboxKey, sb.AltKey = r.key.of(sb), r.alt.of(sb)
 	sb.CreatedAt, sb.UpdatedAt = r.created.time(), r.updated.time()
 	sb.LastActivityAt, sb.ExpiresAt = r.active.time(), r.expires.time()

@@ -78,6 +78,9 @@ func (k observer) observe(ctx context.Context, s *reconcile.Snapshot, listed *fl
 				return j, err
 			}
 		}
+		if k.Vain != nil && s.Kind == reconcile.Full {
+			k.Vain.Store(unsieved)
+		}
 	}
 	inOrder(s, listed.All())
 	if err := k.readTasks(ctx, s); err != nil {
@@ -226,11 +229,18 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 // is read: that costs little, and is simpler.
 const sieved = 5000
 
+// Unsieved is how many full passes read everybody at once after one for which it was in vain to leave rows out: that
+// cost a second reading, and the next one finds much the same fleet.
+const unsieved = 10
+
 // sieve is what tells plain rows from others; nil where everybody is to be read. So it is where one only looks, and
 // where this very process is to act on what the ledger has open.
 func (k observer) sieve(s *reconcile.Snapshot, listed *fleet.Listing) *decide.Sieve {
 	large := s.Memory.Tasks.Len() >= cmp.Or(k.Sieved, sieved)
 	if k.turn == 0 || !large || k.acts && len(s.Memory.Actions) > 0 {
+		return nil
+	}
+	if s.Kind == reconcile.Full && k.Vain != nil && k.Vain.Add(-1) >= 0 {
 		return nil
 	}
 	return decide.NewSieve(s, &k.Policy, listed)

@@ -103,11 +103,13 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 		}
 	}
 	for was := range r.view.S.Plain.Boxes {
-		b := reconcile.RememberedBox(was)
-		probes := r.view.S.Memory.Probes[b.Ref]
+		ref := was.Seen().Ref
+		if ref.Provider != name || r.view.Ending[ref] || targets[ref] {
+			continue
+		}
+		b, probes := reconcile.RememberedBox(was), r.view.S.Memory.Probes[ref]
 		b.Probes = &probes
 		switch c := (candidate{box: b, last: probes.Last.At}); {
-		case b.Provider != name || r.view.Ending[b.Ref] || targets[b.Ref]:
 		case r.probeDue(&c, p):
 			list = append(list, c)
 			beside--

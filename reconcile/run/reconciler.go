@@ -73,6 +73,8 @@ type Reconciler struct {
 
 	// Sieved is from how many remembered tasks on a pass keeps only rows that are not plain; 0 is a good default.
 	Sieved int
+	// Vain is how many full passes still read everybody at once, as it was in vain to leave rows out; nil: each tries.
+	Vain *atomic.Int32
 
 	acts   bool              // this process acts on what is open in the ledger, and not the queue
 	pushed []reconcile.Ref   // that a provider gave a reason to look at in this pass

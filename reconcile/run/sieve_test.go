@@ -3,6 +3,8 @@ package run_test
 import (
 	"fmt"
 	"maps"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,6 +119,41 @@ func TestAFullPassKeepsRowsThatAreNotPlain(t *testing.T) {
 				if got := r.Judged.Plain(); got != c.plain || r.Plan.Kept != all.Plan.Kept || !maps.Equal(r.Counts, all.Counts) {
 					t.Errorf("%d rows are plain, want %d; %d are healthy, want %d; counts are %v, want %v", got, c.plain, r.Plan.Kept,
 						all.Plan.Kept, r.Counts, all.Counts)
+				}
+			})
+		})
+	}
+}
+
+// Where leaving out rows was in vain the full passes after it read everybody at once for a while, and then try again.
+func TestWhatWasInVainIsNotTriedAgainAtOnce(t *testing.T) {
+	for name, vain := range map[string]*atomic.Int32{"each tries": nil, "after a while": new(atomic.Int32)} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := opened(t)
+				work := func() {
+					for i := range 6 {
+						s.steady(fmt.Sprint("p", i+1), ago(time.Second))
+					}
+				}
+				work()
+				s.once()
+				k := s.keeper("some", &life{})
+				k.Sieved, k.Vain = 1, vain
+				var plain []bool
+				for i := range 20 {
+					if time.Sleep(time.Second); i == 2 {
+						work()
+					}
+					r, err := k.Once(t.Context(), reconcile.Full, 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					plain = append(plain, r.Judged.Plain() > 0)
+				}
+				again := slices.Index(plain[2:], true)
+				if !plain[0] || !plain[1] || again < 1 || (again > 10) != (vain != nil) {
+					t.Errorf("rows were left out in these passes: %v; most had changed in the third", plain)
 				}
 			})
 		})

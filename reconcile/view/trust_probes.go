@@ -67,10 +67,11 @@ func (v assessor) probed(provider string, subs []reconcile.Subject) map[reconcil
 	}
 	if v.S.Kind == reconcile.Full {
 		for was := range v.S.Plain.Boxes {
-			b := reconcile.RememberedBox(was)
-			if probes, ok := v.S.Memory.Probes[b.Ref]; ok && b.Provider == provider {
+			ref := was.Seen().Ref
+			if probes, ok := v.S.Memory.Probes[ref]; ok && ref.Provider == provider {
+				b := reconcile.RememberedBox(was)
 				b.Probes = &probes
-				out[b.Ref] = b
+				out[ref] = b
 			}
 		}
 		return out

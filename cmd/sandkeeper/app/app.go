@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -189,7 +190,7 @@ func (a *App) Keeper(progress func(string)) *run.Reconciler {
 		Phase: func(kind reconcile.PassKind, phase string, took time.Duration) {
 			a.Local.Phase(string(kind), phase, took)
 		},
-		Span: a.spans(),
+		Span: a.spans(), Vain: new(atomic.Int32),
 	}
 	if a.Tasks != nil {
 		k.Tasks = a.Tasks

@@ -41,8 +41,8 @@ func Causes(outcomes []Outcome) string {
 	return b.String()
 }
 
-// Known says how soon those dead tasks were dealt with of which anything but the time told: without the starts for which
-// no sandbox was made, and of which no row, event or sandbox says so before their time to begin is over.
+// Known says how soon those dead tasks were dealt with of which anything but the time told: without the starts for
+// which no sandbox was made, and of which no row, event or sandbox says so before their time to begin is over.
 func Known(outcomes []Outcome) string {
 	var b strings.Builder
 	b.WriteString("| | dead tasks with evidence | missed | median | p95 | starts that time alone tells of | median |\n")
