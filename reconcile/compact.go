@@ -13,7 +13,7 @@ import (
 type CompactTask struct {
 	id, sandbox                                    string
 	common                                         unique.Handle[commonTask]
-	since, firstSeen, updatedAt, startedAt, beatAt moment
+	since, firstSeen, updatedAt, startedAt, beatAt Moment
 	entrySum, errorSum                             uint64
 	beatGap                                        time.Duration
 	whole                                          *TaskSeen // where it does not fit
@@ -31,8 +31,8 @@ func (s TaskSeen) Compact() *CompactTask {
 	c := CompactTask{
 		id: s.ID, sandbox: s.Sandbox,
 		common: unique.Make(commonTask{s.Status, s.Tenant, s.State, s.ErrorChanged, s.Live}),
-		since:  momentOf(s.Since), firstSeen: momentOf(s.FirstSeen), updatedAt: momentOf(s.UpdatedAt),
-		startedAt: momentOf(s.StartedAt), beatAt: momentOf(s.BeatAt),
+		since:  MomentOf(s.Since), firstSeen: MomentOf(s.FirstSeen), updatedAt: MomentOf(s.UpdatedAt),
+		startedAt: MomentOf(s.StartedAt), beatAt: MomentOf(s.BeatAt),
 		entrySum: s.EntrySum, errorSum: s.ErrorSum, beatGap: s.BeatGap,
 	}
 	again := c.Seen()
@@ -70,8 +70,8 @@ func (c *CompactTask) Seen() TaskSeen {
 		ID: c.id, Sandbox: c.sandbox, Named: c.sandbox,
 		Status: common.status, State: common.state, Tenant: common.tenant,
 		ErrorChanged: common.errorChanged, Live: common.live,
-		Since: c.since.time(), FirstSeen: c.firstSeen.time(), UpdatedAt: c.updatedAt.time(),
-		StartedAt: c.startedAt.time(), BeatAt: c.beatAt.time(), BeatGap: c.beatGap,
+		Since: c.since.Time(), FirstSeen: c.firstSeen.Time(), UpdatedAt: c.updatedAt.Time(),
+		StartedAt: c.startedAt.Time(), BeatAt: c.beatAt.Time(), BeatGap: c.beatGap,
 		EntrySum: c.entrySum, ErrorSum: c.errorSum,
 	}
 }
@@ -80,7 +80,7 @@ func (c *CompactTask) Seen() TaskSeen {
 type CompactSandbox struct {
 	id, name, task                                                       string
 	common                                                               unique.Handle[commonSandbox]
-	createdAt, firstSeen, stateSince, resumedAt, workedAt, ranAt, goneAt moment
+	createdAt, firstSeen, stateSince, resumedAt, workedAt, ranAt, goneAt Moment
 	whole                                                                *SandboxSeen // where it does not fit
 }
 
@@ -97,9 +97,9 @@ func (s SandboxSeen) Compact() *CompactSandbox {
 	c := CompactSandbox{
 		id: s.ID, name: s.Name, task: s.Task,
 		common:    unique.Make(commonSandbox{s.Provider, s.Template, s.Raw, s.Region, s.State, s.Size, s.GoneByUs}),
-		createdAt: momentOf(s.CreatedAt), firstSeen: momentOf(s.FirstSeen), stateSince: momentOf(s.StateSince),
-		resumedAt: momentOf(s.ResumedAt), workedAt: momentOf(s.WorkedAt), ranAt: momentOf(s.RanAt),
-		goneAt: momentOf(s.GoneAt),
+		createdAt: MomentOf(s.CreatedAt), firstSeen: MomentOf(s.FirstSeen), stateSince: MomentOf(s.StateSince),
+		resumedAt: MomentOf(s.ResumedAt), workedAt: MomentOf(s.WorkedAt), ranAt: MomentOf(s.RanAt),
+		goneAt: MomentOf(s.GoneAt),
 	}
 	if c.Seen() != s {
 		whole := s
@@ -123,24 +123,26 @@ func (c *CompactSandbox) Seen() SandboxSeen {
 		Ref: Ref{common.provider, c.id}, Name: c.name, Task: c.task,
 		Template: common.template, Raw: common.raw, Region: common.region, State: common.state,
 		Size: common.size, GoneByUs: common.goneByUs,
-		CreatedAt: c.createdAt.time(), FirstSeen: c.firstSeen.time(), StateSince: c.stateSince.time(),
-		ResumedAt: c.resumedAt.time(), WorkedAt: c.workedAt.time(), RanAt: c.ranAt.time(), GoneAt: c.goneAt.time(),
+		CreatedAt: c.createdAt.Time(), FirstSeen: c.firstSeen.Time(), StateSince: c.stateSince.Time(),
+		ResumedAt: c.resumedAt.Time(), WorkedAt: c.workedAt.Time(), RanAt: c.ranAt.Time(), GoneAt: c.goneAt.Time(),
 	}
 }
 
-// A moment is a time in nanoseconds since 1970, [never] for the zero time.
-type moment int64
+// A Moment is a time in nanoseconds since 1970, of those years that the number holds; it is UTC.
+type Moment int64
 
-const never moment = -1 << 63
+const never Moment = -1 << 63 // the zero time
 
-func momentOf(t time.Time) moment {
+// MomentOf is a time as a number.
+func MomentOf(t time.Time) Moment {
 	if t.IsZero() {
 		return never
 	}
-	return moment(t.UnixNano())
+	return Moment(t.UnixNano())
 }
 
-func (m moment) time() time.Time {
+// Time is the time again.
+func (m Moment) Time() time.Time {
 	if m == never {
 		return time.Time{}
 	}

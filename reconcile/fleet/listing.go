@@ -28,7 +28,7 @@ type Listing struct {
 type record struct {
 	was                               *reconcile.CompactSandbox // nil of one that is kept whole
 	rest                              *reconcile.Sandbox        // what it shares; or all of it
-	created, updated, active, expires moment
+	created, updated, active, expires reconcile.Moment
 	key, alt                          calling
 	unnamed, taken                    bool // it does not name the task that is remembered; somebody took it
 }
@@ -52,25 +52,6 @@ type shared struct {
 	owned, badLink, noContainer, stable, excepted, canary, spare                        bool
 	kinds                                                                               *string // the first of them
 	many                                                                                int     // of them
-}
-
-// A moment is a time in nanoseconds since 1970, [never] for the zero time.
-type moment int64
-
-const never moment = -1 << 63
-
-func momentOf(t time.Time) moment {
-	if t.IsZero() {
-		return never
-	}
-	return moment(t.UnixNano())
-}
-
-func (m moment) time() time.Time {
-	if m == never {
-		return time.Time{}
-	}
-	return time.Unix(0, int64(m)).UTC()
 }
 
 // NewListing keeps none yet. Memory is what the ledger remembers: it was read, and is not changed meanwhile.
@@ -106,11 +87,12 @@ func (l *Listing) compact(sb *reconcile.Sandbox, was *reconcile.CompactSandbox, 
 	if sb.Name != seen.Name || sb.Task != seen.Task && !unnamed || sb.Labels != nil || sb.Further != nil {
 		return record{}, false
 	}
-	r := record{was: was, unnamed: unnamed, created: momentOf(sb.CreatedAt), updated: momentOf(sb.UpdatedAt),
-		active: momentOf(sb.LastActivityAt), expires: momentOf(sb.ExpiresAt),
+	r := record{was: was, unnamed: unnamed,
+		created: reconcile.MomentOf(sb.CreatedAt), updated: reconcile.MomentOf(sb.UpdatedAt),
+		active: reconcile.MomentOf(sb.LastActivityAt), expires: reconcile.MomentOf(sb.ExpiresAt),
 		key: callingOf(sb, sb.SandboxKey), alt: callingOf(sb, sb.AltKey)}
-	fits := r.key != otherwise && r.alt != otherwise && r.created.time() == sb.CreatedAt &&
-		r.updated.time() == sb.UpdatedAt && r.active.time() == sb.LastActivityAt && r.expires.time() == sb.ExpiresAt
+	fits := r.key != otherwise && r.alt != otherwise && r.created.Time() == sb.CreatedAt &&
+		r.updated.Time() == sb.UpdatedAt && r.active.Time() == sb.LastActivityAt && r.expires.Time() == sb.ExpiresAt
 	if fits {
 		r.rest = l.sharedBy(sb)
 	}
@@ -217,8 +199,8 @@ func (r *record) fill(sb *reconcile.Sandbox) {
 		sb.Task = seen.Task
 	}
 	sb.SandboxKey, sb.AltKey = r.key.of(sb), r.alt.of(sb)
-	sb.CreatedAt, sb.UpdatedAt = r.created.time(), r.updated.time()
-	sb.LastActivityAt, sb.ExpiresAt = r.active.time(), r.expires.time()
+	sb.CreatedAt, sb.UpdatedAt = r.created.Time(), r.updated.Time()
+	sb.LastActivityAt, sb.ExpiresAt = r.active.Time(), r.expires.Time()
 }
 
 // Rest are those that nobody took, whole, in the order in which they came.

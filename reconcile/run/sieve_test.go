@@ -41,29 +41,7 @@ func TestAQuickPassKeepsRowsThatAreNotPlain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := opened(t)
-				for i := range 3 {
-					s.steady(fmt.Sprint("p", i+1), ago(10*time.Second))
-				}
-				s.once()
-				time.Sleep(15 * time.Second)
-				if c.then != nil {
-					c.then(s)
-				}
-				k := s.keeper("quick", &life{})
-				k.Sieved = c.from
-				pass := func() (*run.Result, error) { return k.Once(t.Context(), reconcile.Quick, 0) }
-				if c.look {
-					pass = func() (*run.Result, error) { return k.Plan(t.Context(), reconcile.Quick) }
-				}
-				all, err := s.keeper("all", &life{}).Plan(t.Context(), reconcile.Quick)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := pass()
-				if err != nil {
-					t.Fatal(err)
-				}
+				r, all := sieved(t, reconcile.Quick, c.from, c.look, c.then)
 				running := reconcile.Count{What: reconcile.CountTasks, State: string(reconcile.TaskRunning)}.String()
 				if got := r.Judged.Plain(); got != c.plain || r.Plan.Kept != all.Plan.Kept ||
 					r.Counts[running] != all.Counts[running] {
@@ -93,29 +71,7 @@ func TestAFullPassKeepsRowsThatAreNotPlain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := opened(t)
-				for i := range 3 {
-					s.steady(fmt.Sprint("p", i+1), ago(10*time.Second))
-				}
-				s.once()
-				time.Sleep(15 * time.Second)
-				if c.then != nil {
-					c.then(s)
-				}
-				k := s.keeper("some", &life{})
-				k.Sieved = 1
-				all, err := s.keeper("all", &life{}).Plan(t.Context(), reconcile.Full)
-				if err != nil {
-					t.Fatal(err)
-				}
-				pass := func() (*run.Result, error) { return k.Once(t.Context(), reconcile.Full, 0) }
-				if c.look {
-					pass = func() (*run.Result, error) { return k.Plan(t.Context(), reconcile.Full) }
-				}
-				r, err := pass()
-				if err != nil {
-					t.Fatal(err)
-				}
+				r, all := sieved(t, reconcile.Full, 1, c.look, c.then)
 				if got := r.Judged.Plain(); got != c.plain || r.Plan.Kept != all.Plan.Kept || !maps.Equal(r.Counts, all.Counts) {
 					t.Errorf("%d rows are plain, want %d; %d are healthy, want %d; counts are %v, want %v", got, c.plain, r.Plan.Kept,
 						all.Plan.Kept, r.Counts, all.Counts)
@@ -123,6 +79,36 @@ func TestAFullPassKeepsRowsThatAreNotPlain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// sieved makes a pass, or looks, over a fleet in which something has happened since the last one: by one that leaves out
+// rows from so many on, and by one that keeps all and only looks.
+func sieved(t *testing.T, kind reconcile.PassKind, from int, look bool, then func(*stage)) (some, all *run.Result) {
+	t.Helper()
+	s := opened(t)
+	for i := range 3 {
+		s.steady(fmt.Sprint("p", i+1), ago(10*time.Second))
+	}
+	s.once()
+	time.Sleep(15 * time.Second)
+	if then != nil {
+		then(s)
+	}
+	all, err := s.keeper("all", &life{}).Plan(t.Context(), kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := s.keeper("some", &life{})
+	k.Sieved = from
+	if look {
+		some, err = k.Plan(t.Context(), kind)
+	} else {
+		some, err = k.Once(t.Context(), kind, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return some, all
 }
 
 // Where leaving out rows was in vain the full passes after it read everybody at once for a while, and then try again.
