@@ -145,12 +145,14 @@ type Record struct {
 	Counts   map[string]int // "tasks:running", "sandboxes:daytona:running", "foreign:daytona", ...
 
 	WatchSince time.Time
-	Tasks      []TaskSeen    // changed ones only
-	Sandboxes  []SandboxSeen // changed ones only
-	Findings   []Finding     // all that were seen, open or new
-	Resolved   []FindingKey  // were open, were not seen, and could have been judged
-	Actions    []Action      // new
-	Withdrawn  []string      // ids of open, unclaimed actions whose finding no longer holds
+	Tasks      []TaskSeen        // changed ones only
+	Sandboxes  []SandboxSeen     // changed ones only
+	Heard      []*CompactTask    // further tasks that are new, or whose workers gave a sign
+	Fresh      []*CompactSandbox // further sandboxes that are new
+	Findings   []Finding         // all that were seen, open or new
+	Resolved   []FindingKey      // were open, were not seen, and could have been judged
+	Actions    []Action          // new
+	Withdrawn  []string          // ids of open, unclaimed actions whose finding no longer holds
 	Sources    []SourceSeen
 	Templates  []TemplateSeen
 	Breakers   map[string]Breaker // the open ones

@@ -49,18 +49,23 @@ type Snapshot struct {
 }
 
 // Plain are live rows that a pass of a large fleet counts and does not keep: their tasks run, they are as the ledger
-// has them, and no rule has anything to say of them. What is judged by all tasks is judged by them as well. In a full
-// pass each has one sandbox, which runs, is listed and is as the ledger has it, too.
+// has them or it has never seen them, and no rule has anything to say of them. What is judged by all tasks is judged by
+// them as well. In a full pass each has one sandbox, which runs and is listed, and that is as the ledger has it or new,
+// too.
 type Plain struct {
-	Rows                 map[*CompactTask]bool // what is remembered of each
+	Rows                 map[*CompactTask]bool // what is remembered of each, or is to be
 	AsOf                 time.Time             // the task database's now when they were read
 	Newest, Active, Made time.Time             // the newest sign of life, activity and row of them
 	Actors               int                   // of them, those whose workers should be doing something
 	Beats                bool                  // some has sent a heartbeat, after its start
 	Clocks               [9]int                // how many hold a time, by column, as taskClocks has them
+	BeatGap              time.Duration         // the longest interval between heartbeats that some has kept to
 
-	Boxes map[*CompactSandbox]bool // in a full pass what is remembered of the sandbox of each
+	Boxes map[*CompactSandbox]bool // in a full pass what is remembered of the sandbox of each, or is to be
 	At    map[string]*PlainAt      // by provider entry
+
+	Heard []*CompactTask    // what is to be remembered of those that are new, or whose workers gave a sign
+	Fresh []*CompactSandbox // what is to be remembered of the sandboxes that are new
 }
 
 // PlainAt is what the sandboxes of plain rows at one provider come to.
@@ -122,7 +127,7 @@ func InOrder(s *Snapshot) bool {
 // Weigh settles whether the pass saw every sandbox that the ledger remembers, as most passes
 // do: then nobody needs to be looked for.
 func (s *Snapshot) Weigh() {
-	known := len(s.Plain.Boxes)
+	known := len(s.Plain.Boxes) - len(s.Plain.Fresh)
 	for i := range s.Sandboxes {
 		if ok := s.Memory.Sandboxes.Has(s.Sandboxes[i].Ref); ok {
 			known++

@@ -3,13 +3,15 @@ package decide
 import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/fleet"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
 // A Sieve tells, as a pass reads the live rows, the plain ones from those that are to be judged: a large fleet is
 // mostly plain, and what is not kept takes no memory. A row is plain when its task runs and its worker lives, when it
-// and its one sandbox are as the ledger has them, when nothing is open about either, and when no rule, asked of the row
-// alone, finds anything or wants a look. In a full pass that sandbox is listed, and runs.
+// and its one sandbox are as the ledger has them, but for newer signs of life, when nothing is open about either, and
+// when no rule, asked of the row alone, finds anything or wants a look. In a full pass that sandbox is listed, and runs;
+// there either of them may be new to the ledger.
 //
 // What is found among the others rests on all of them, so nothing is begun on it: where [Sieve.Stands] says that it
 // comes to anything that may be acted on, everybody is read.
@@ -26,11 +28,11 @@ type Sieve struct {
 	of   reconcile.Subject
 }
 
-// An onlyBox is the one sandbox that is remembered of a task; nothing is where there are more.
+// An onlyBox is the one sandbox that is remembered of a task, or listed and new; nothing is where there are more.
 type onlyBox struct {
-	was   *reconcile.CompactSandbox
-	place fleet.Place // in the listing of a full pass
-	shown int         // how often it is there
+	was   *reconcile.CompactSandbox // the names of a new one
+	place fleet.Place               // in the listing of a full pass
+	shown int                       // how often it is there
 }
 
 // NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be read:
@@ -65,8 +67,10 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing)
 		}
 		v.boxes[seen.Task] = onlyBox{was: kept}
 	}
-	if s.Kind == reconcile.Full && 2*v.list(listed) < v.lived() {
-		return nil
+	if s.Kind == reconcile.Full {
+		if known, fresh := v.list(listed); 2*(known+fresh) < max(v.lived(), fresh) {
+			return nil
+		}
 	}
 	return v
 }
@@ -82,22 +86,30 @@ func (s *Sieve) lived() (n int) {
 }
 
 // list notes where the sandboxes stand in the listing of a full pass, and counts those that may be plain.
-func (s *Sieve) list(listed *fleet.Listing) (n int) {
+func (s *Sieve) list(listed *fleet.Listing) (known, fresh int) {
 	s.listed = listed
 	s.plain.Boxes = make(map[*reconcile.CompactSandbox]bool, listed.Len())
 	s.plain.At = map[string]*reconcile.PlainAt{}
 	listed.Each(func(place fleet.Place, was *reconcile.CompactSandbox) bool {
 		task := was.Seen().Task
-		if b := s.boxes[task]; b.was == was {
+		b, some := s.boxes[task]
+		switch {
+		case place.Fresh() && some:
+			b = onlyBox{}
+		case place.Fresh():
+			b, fresh = onlyBox{was: was, place: place, shown: 1}, fresh+1
+		case b.was == was:
 			b.place, b.shown = place, b.shown+1
-			s.boxes[task] = b
 			if !listed.Strange(task) {
-				n++
+				known++
 			}
+		default:
+			return true
 		}
+		s.boxes[task] = b
 		return true
 	})
-	return n
+	return known, fresh
 }
 
 // openTasks are the tasks that something is open about, by what was found, done and ruled, and by what their sandboxes
@@ -137,16 +149,17 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 	was, known := s.v.S.Memory.Tasks.At(t.ID)
 	only := s.boxes[t.ID]
 	switch {
-	case !known || only.was == nil || s.open[t.ID]:
+	case !known && s.listed == nil || only.was == nil || s.open[t.ID]:
 		return false
 	case t.State != reconcile.TaskRunning || t.Outside || t.Mark != "" || !view.InTime(t):
 		return false
-	case s.plain.Rows[was]:
+	case s.plain.Rows[was] || s.listed != nil && only.place.Taken():
 		s.twice = true
 		return false
 	}
-	before := view.SeenTask{TaskSeen: was.Seen(), Known: true}
-	if _, changed := taskSeen(s.v, t, &before); changed || !before.Live {
+	before := view.SeenTask{TaskSeen: was.Seen(), Known: known}
+	seen, changed := taskSeen(s.v, t, &before)
+	if known && (!before.Live || changed && !onlyHeard(seen, &before.TaskSeen)) {
 		return false
 	}
 	age, alive := s.v.Alive(t)
@@ -165,14 +178,42 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 	if d := Decide(s.v, &s.of); len(d.Findings) > 0 || d.Look || d.Probe {
 		return false
 	}
-	if s.listed != nil {
-		if _, changed := rememberBox(s.v, &s.of, &s.box[0]); changed {
-			return false
-		}
-		only.place.Take()
-		s.v.CountBox(&s.box[0], &s.plain)
+	if s.listed != nil && !s.takeBox(&only) {
+		return false
 	}
-	s.v.Count(t, was, &s.plain)
+	if changed {
+		now := seen.Compact()
+		s.plain.Heard = append(s.plain.Heard, now)
+		if !known {
+			was = now
+		}
+	}
+	s.v.Count(t, &before, was, &s.plain)
+	return true
+}
+
+// onlyHeard reports whether all that is news of a row is that its worker gave a sign of life.
+func onlyHeard(seen reconcile.TaskSeen, before *reconcile.TaskSeen) bool {
+	seen.UpdatedAt, seen.BeatAt, seen.BeatGap = before.UpdatedAt, before.BeatAt, before.BeatGap
+	return taskSeenSame(&seen, before)
+}
+
+// takeBox counts the one sandbox of a row that is plain in a full pass, if it is plain as well.
+func (s *Sieve) takeBox(only *onlyBox) bool {
+	b := &s.box[0]
+	seen, changed := rememberBox(s.v, &s.of, b)
+	if changed == b.Known {
+		return false // it is known and has changed, or it is new and nothing is to be remembered of it
+	}
+	was := b.Was
+	if !b.Known {
+		seen.ShareTexts(&s.v.S.Memory)
+		was = seen.Compact()
+		only.place.Know(was)
+		s.plain.Fresh = append(s.plain.Fresh, was)
+	}
+	only.place.Take()
+	s.v.CountBox(b, was, &s.plain)
 	return true
 }
 
@@ -193,7 +234,7 @@ func (s *Sieve) shows(t *reconcile.Task, only *onlyBox) bool {
 		return false
 	}
 	s.box[0] = s.v.Box(sb)
-	return s.box[0].Was == only.was
+	return s.box[0].Was == only.was || only.place.Fresh() && !s.box[0].Known
 }
 
 // Rows are the plain ones, when all rows were read.
@@ -214,7 +255,9 @@ func (s *Sieve) Stands(j *Judgement) bool {
 		return false
 	}
 	for i := range plan.Findings {
-		if f := &plan.Findings[i]; f.Due && !v.S.Memory.Findings[f.Key()].Due {
+		f := &plan.Findings[i]
+		aboutOne := rules.Finds[f.Rule] != nil // what is found of a template, a clock or a quota is only told
+		if aboutOne && f.Due && !v.S.Memory.Findings[f.Key()].Due {
 			return false
 		}
 	}
@@ -238,6 +281,7 @@ func (s *Sieve) touched(of *reconcile.Snapshot) bool {
 	if s.listed != nil {
 		for i := range of.Tasks {
 			words[of.Tasks[i].Sandbox] = true // two rows may name one sandbox
+			words[of.Tasks[i].ID] = true      // a row may come twice
 		}
 	}
 	for ref, look := range of.Lookups {

@@ -9,8 +9,8 @@ import (
 )
 
 // A Listing keeps the sandboxes that were listed. One that is called as the ledger remembers it takes 64 bytes, instead
-// of 512 and its texts: its texts are the ledger's, what many have in common is there once, a moment is a number. What
-// does not fit is kept as it is.
+// of 512 and its texts: its texts are the ledger's, what many have in common is there once, a moment is a number. One
+// that the ledger does not know takes what it would take there besides. What does not fit is kept as it is.
 type Listing struct {
 	of *reconcile.Memory
 
@@ -26,11 +26,11 @@ type Listing struct {
 
 // A record is one sandbox.
 type record struct {
-	was                               *reconcile.CompactSandbox // nil of one that is kept whole
+	was                               *reconcile.CompactSandbox // nil of one that is kept whole; its names if it is new
 	rest                              *reconcile.Sandbox        // what it shares; or all of it
 	created, updated, active, expires reconcile.Moment
 	key, alt                          calling
-	unnamed, taken                    bool // it does not name the task that is remembered; somebody took it
+	unnamed, taken, fresh             bool // it does not name the task that is remembered; taken; the ledger knows it not
 }
 
 // A calling says which of a sandbox's names a key of it is.
@@ -64,18 +64,25 @@ func NewListing(m *reconcile.Memory) *Listing {
 func (l *Listing) Add(sb *reconcile.Sandbox) {
 	was, known := l.of.Sandboxes.At(sb.Ref)
 	seen := was.Seen()
+	if !known {
+		seen = reconcile.SandboxSeen{Ref: sb.Ref, Name: sb.Name, Task: sb.Task}
+	}
 	r, fits := l.compact(sb, was, &seen)
-	if !known || !fits || r.unnamed {
+	if !fits || r.unnamed {
 		for _, task := range [...]string{sb.Task, seen.Task} {
 			if task != "" {
 				l.strange[task] = true
 			}
 		}
 	}
-	if !known || !fits {
+	switch {
+	case !fits:
 		whole := l.others.Add(sb)
 		whole.ShareTexts(l.of)
 		r = record{rest: whole}
+	case !known:
+		seen.ShareTexts(l.of)
+		r.was, r.fresh = seen.Compact(), true
 	}
 	l.kept.Add(&r)
 }
@@ -170,10 +177,10 @@ func (l *Listing) Len() int { return l.kept.Len() }
 // task, or was its, and is called otherwise by now.
 func (l *Listing) Strange(task string) bool { return l.strange[task] }
 
-// A Place is where one that is called as it is remembered stands.
+// A Place is where one that is not kept whole stands; the zero value is nowhere.
 type Place struct{ at *record }
 
-// Each are the places of those, with what is remembered of each.
+// Each are the places of those, with what is remembered of each, or its names where that is nothing.
 func (l *Listing) Each(yield func(Place, *reconcile.CompactSandbox) bool) {
 	for r := range l.kept.Each() {
 		if r.was != nil && !yield(Place{r}, r.was) {
@@ -185,8 +192,17 @@ func (l *Listing) Each(yield func(Place, *reconcile.CompactSandbox) bool) {
 // Fill makes the sandbox whole, in the place of another.
 func (p Place) Fill(sb *reconcile.Sandbox) { p.at.fill(sb) }
 
+// Fresh reports whether the ledger remembers nothing of the sandbox.
+func (p Place) Fresh() bool { return p.at != nil && p.at.fresh }
+
 // Take leaves the sandbox out of the rest.
 func (p Place) Take() { p.at.taken = true }
+
+// Taken reports whether it was left out.
+func (p Place) Taken() bool { return p.at != nil && p.at.taken }
+
+// Know keeps what is to be remembered of a fresh one instead of its names.
+func (p Place) Know(seen *reconcile.CompactSandbox) { p.at.was = seen }
 
 func (r *record) fill(sb *reconcile.Sandbox) {
 	*sb = *r.rest

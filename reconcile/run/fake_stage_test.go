@@ -37,6 +37,12 @@ func opened(t testing.TB, named ...string) *stage {
 // openedIn is such a stage in a cloud of one's own.
 func openedIn(t testing.TB, cloud simulated.Options, named ...string) *stage {
 	t.Helper()
+	return openedAfter(t, 4, cloud, named...)
+}
+
+// openedAfter is such a stage that the ledger has watched for so many passes.
+func openedAfter(t testing.TB, passes int, cloud simulated.Options, named ...string) *stage {
+	t.Helper()
 	s := &stage{TB: t, table: newTable(), ledger: memory.New(time.Now), policy: policy(), platform: &platform{}}
 	s.cloud = simulated.New(cloud)
 	s.provider = plug(t, s.cloud.Provider)
@@ -47,7 +53,7 @@ func openedIn(t testing.TB, cloud simulated.Options, named ...string) *stage {
 	for _, name := range named {
 		troubles[name](s)
 	}
-	s.watch(4)
+	s.watch(passes)
 	return s
 }
 

@@ -225,7 +225,7 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	return nil
 }
 
-// Sieved is from how many remembered tasks on a pass keeps only the rows that are not plain. Below it everybody
+// Sieved is from how many remembered tasks or listed sandboxes on a pass keeps only the rows that are not plain. Below it everybody
 // is read: that costs little, and is simpler.
 const sieved = 5000
 
@@ -236,7 +236,7 @@ const unsieved = 10
 // sieve is what tells plain rows from others; nil where everybody is to be read. So it is where one only looks, and
 // where this very process is to act on what the ledger has open.
 func (k observer) sieve(s *reconcile.Snapshot, listed *fleet.Listing) *decide.Sieve {
-	large := s.Memory.Tasks.Len() >= cmp.Or(k.Sieved, sieved)
+	large := max(s.Memory.Tasks.Len(), listed.Len()) >= cmp.Or(k.Sieved, sieved)
 	if k.turn == 0 || !large || k.acts && len(s.Memory.Actions) > 0 {
 		return nil
 	}

@@ -306,7 +306,7 @@ func (r *Result) record() reconcile.Record {
 	return reconcile.Record{
 		Pass: r.Pass, Kind: r.Kind, At: r.At, Complete: r.Complete, Error: r.Error,
 		Kept: r.Plan.Kept, Counts: r.Counts, WatchSince: v.S.Memory.WatchSince,
-		Tasks: tasks, Sandboxes: boxes,
+		Tasks: tasks, Sandboxes: boxes, Heard: v.S.Plain.Heard, Fresh: v.S.Plain.Fresh,
 		Findings: r.Plan.Findings, Resolved: r.Judged.Resolved,
 		Actions: r.Plan.Actions, Withdrawn: r.Plan.Withdrawn,
 		Sources: r.Sources, Templates: decide.SeenTemplates(v, r.Judged.Decisions),

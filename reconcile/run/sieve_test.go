@@ -3,6 +3,7 @@ package run_test
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -27,6 +28,8 @@ func TestAQuickPassKeepsRowsThatAreNotPlain(t *testing.T) {
 		"a small fleet":         {nil, false, 0, 0},
 		"a look":                {nil, true, 1, 0},
 		"a row has changed":     {func(s *stage) { s.steady("p2", ago(time.Second)) }, false, 1, 6},
+		"a worker is heard":     {func(s *stage) { s.hear("p2") }, false, 1, 7},
+		"a task is new":         {func(s *stage) { s.steady("p4", ago(time.Second)) }, false, 1, 7},
 		"a worker falls silent": {func(*stage) { time.Sleep(2 * time.Minute) }, false, 1, 0},
 		"something is found": {func(s *stage) {
 			s.put(row{Task: reconcile.Task{State: reconcile.TaskStopped}}, "h1")
@@ -64,6 +67,8 @@ func TestAFullPassKeepsRowsThatAreNotPlain(t *testing.T) {
 		"nothing is new":    {nil, false, 7},
 		"a look":            {nil, true, 0},
 		"a row has changed": {func(s *stage) { s.steady("p2", ago(time.Second)) }, false, 6},
+		"a worker is heard": {func(s *stage) { s.hear("p2") }, false, 7},
+		"a task is new":     {func(s *stage) { s.steady("p4", ago(time.Second)) }, false, 8},
 		"a label is lost": {func(s *stage) {
 			s.cloud.Put(simulated.Sandbox{ID: "sb-p2", CreatedAt: ago(time.Hour + 15*time.Second),
 				Labels: map[string]string{"app": "ours"}})
@@ -150,4 +155,48 @@ func TestWhatWasInVainIsNotTriedAgainAtOnce(t *testing.T) {
 func (s *stage) steady(id string, at time.Time) {
 	s.put(row{Task: reconcile.Task{State: reconcile.TaskRunning, StartedAt: ago(time.Hour),
 		Events: reconcile.Events{Started: ago(time.Hour), Activity: at, Heartbeat: at}}}, id)
+}
+
+// hear gives a further sign of life of a steady task's worker.
+func (s *stage) hear(id string) {
+	r := s.table.row(id)
+	r.Events.Heartbeat, r.UpdatedAt = ago(0), ago(0)
+	s.table.put(r)
+}
+
+// The first pass over a large fleet keeps none that is plain, and the ledger remembers of them what it remembers after
+// one that keeps all; so it does of those that are heard and of those that are new in a later one.
+func TestWhatIsNotKeptIsRemembered(t *testing.T) {
+	remembers := func(t *testing.T, from int) (m []reconcile.Memory) {
+		synctest.Test(t, func(t *testing.T) {
+			s := openedAfter(t, 0, simulated.Options{})
+			for i := range 6 {
+				s.steady(fmt.Sprint("p", i+1), ago(time.Second))
+			}
+			s.put(row{Task: reconcile.Task{State: reconcile.TaskAssigned, AssignedAt: ago(time.Minute)}}, "set-up")
+			k := s.keeper("all", &life{})
+			k.Sieved = from
+			for range 3 {
+				r, err := k.Once(t.Context(), reconcile.Full, 0)
+				if err != nil || from == 1 && r.Judged.Plain() < 6 {
+					t.Fatalf("%d rows are plain: %v", r.Judged.Plain(), err)
+				}
+				now, err := s.ledger.Recall(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				m = append(m, now)
+				time.Sleep(20 * time.Second)
+				s.hear("p2")
+				s.steady("p9", ago(time.Second))
+			}
+		})
+		return m
+	}
+	all, some := remembers(t, 1000), remembers(t, 1)
+	for i := range all {
+		if !reflect.DeepEqual(all[i], some[i]) {
+			t.Errorf("after pass %d the ledger remembers\n%+v, want\n%+v", i+1, some[i], all[i])
+		}
+	}
 }

@@ -38,20 +38,27 @@ func (v *signs) RememberBeat(seen *reconcile.TaskSeen, t *reconcile.Task) {
 func (v listener) measuredBeat() time.Duration {
 	before := v.S.Memory.Sources[reconcile.SourceEvents].Beat
 	between := v.Now.Sub(v.S.Memory.LastPass)
-	longest := before - before/BeatWanes
+	longest := max(before-before/BeatWanes, v.S.Plain.BeatGap)
 	for i := range v.S.Tasks {
-		t, seen := &v.S.Tasks[i], v.SeenTask(i)
-		if !seen.Known || seen.BeatGap == 0 || t.State != reconcile.TaskRunning {
-			continue
-		}
-		after := seen.TaskSeen
-		v.RememberBeat(&after, t)
-		if gap := min(after.BeatGap, seen.BeatGap); after.BeatAt.After(seen.BeatAt) && gap-between > between/5 {
-			//guard:beat-bounded live
-			longest = max(longest, min(gap, beatMost))
-		}
+		seen := v.SeenTask(i)
+		longest = max(longest, v.beatKept(&v.S.Tasks[i], &seen, between))
 	}
 	return longest
+}
+
+// beatKept is the interval that a worker took twice in a row, where passes come more often.
+func (v *signs) beatKept(t *reconcile.Task, seen *SeenTask, between time.Duration) time.Duration {
+	if !seen.Known || seen.BeatGap == 0 || t.State != reconcile.TaskRunning {
+		return 0
+	}
+	after := seen.TaskSeen
+	v.RememberBeat(&after, t)
+	gap := min(after.BeatGap, seen.BeatGap)
+	if !after.BeatAt.After(seen.BeatAt) || gap-between <= between/5 {
+		return 0
+	}
+	//guard:beat-bounded live
+	return min(gap, beatMost)
 }
 
 // TaskDue reports whether the worker's newest sign promised another one: a heartbeat, or that it waits,

@@ -66,7 +66,7 @@ func (g *Keeper) behindWorld(ctx context.Context, r reconcile.Record) ([]recordP
 
 // execRecord runs the parts in their order: in one round trip, or each by itself where one would take long to encode.
 func execRecord(ctx context.Context, tx pgx.Tx, r reconcile.Record, parts []recordPart) error {
-	large := max(len(r.Tasks), len(r.Sandboxes), len(r.Findings), len(r.Events)) > rowsAtOnce
+	large := max(len(r.Tasks), len(r.Sandboxes), len(r.Heard), len(r.Fresh), len(r.Findings), len(r.Events)) > rowsAtOnce
 	var writes []write
 	for _, part := range parts {
 		if writes = append(writes, part()...); !large {
@@ -164,6 +164,12 @@ func worldParts(r reconcile.Record, now time.Time) []recordPart {
 	}
 	for some := range slices.Chunk(r.Sandboxes, rowsAtOnce) {
 		parts = append(parts, func() []write { return []write{putSandboxes(some)} })
+	}
+	for some := range slices.Chunk(r.Heard, rowsAtOnce) {
+		parts = append(parts, func() []write { return []write{putTasks(column(some, (*reconcile.CompactTask).Seen), now)} })
+	}
+	for some := range slices.Chunk(r.Fresh, rowsAtOnce) {
+		parts = append(parts, func() []write { return []write{putSandboxes(column(some, (*reconcile.CompactSandbox).Seen))} })
 	}
 	return append(parts, func() (writes []write) {
 		if len(r.Sources) > 0 {

@@ -39,6 +39,13 @@ func (g *Ledger) Record(ctx context.Context, l reconcile.Lease, r reconcile.Reco
 		if pass == nil {
 			return fmt.Errorf("no pass of this number is open")
 		}
+		r.Tasks, r.Sandboxes = slices.Clip(r.Tasks), slices.Clip(r.Sandboxes)
+		for _, t := range r.Heard {
+			r.Tasks = append(r.Tasks, t.Seen())
+		}
+		for _, s := range r.Fresh {
+			r.Sandboxes = append(r.Sandboxes, s.Seen())
+		}
 		if err := checkRecord(r); err != nil {
 			return err
 		}

@@ -34,6 +34,15 @@ var memories = map[string]func(*bench){
 			b.Errorf("watch since %s, fresh %t, last pass %s", m.WatchSince, m.Fresh, m.LastPass)
 		}
 	},
+	"what is recorded compact is recalled as the rest": func(b *bench) {
+		r := fullRecord()
+		b.pass(reconcile.Record{Tasks: r.Tasks[:1], Heard: []*reconcile.CompactTask{r.Tasks[1].Compact()},
+			Fresh: []*reconcile.CompactSandbox{r.Sandboxes[0].Compact()}})
+		m := b.recall()
+		b.equal("tasks", m.Tasks, reconcile.RememberedOf(map[string]reconcile.TaskSeen{"t-1": r.Tasks[0], "t-2": r.Tasks[1]}))
+		b.equal("sandboxes", m.Sandboxes, reconcile.RememberedOf(
+			map[reconcile.Ref]reconcile.SandboxSeen{ref("sb-1"): r.Sandboxes[0]}))
+	},
 	"a later record replaces what it names and leaves the rest": func(b *bench) {
 		r := fullRecord()
 		b.pass(r)
