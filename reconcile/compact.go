@@ -17,6 +17,7 @@ type CompactTask struct {
 	entrySum, errorSum                             uint64
 	beatGap                                        time.Duration
 	whole                                          *TaskSeen // where it does not fit
+	at                                             place
 }
 
 // A commonTask is what many tasks have in common.
@@ -48,6 +49,15 @@ func (s TaskSeen) Compact() *CompactTask {
 }
 
 func (c *CompactTask) isWhole() bool { return c.whole != nil }
+func (c *CompactTask) place() *place { return &c.at }
+
+// texts are the ids of the task and of its sandbox.
+func (c *CompactTask) texts() (id, sandbox string) {
+	if c.whole != nil {
+		return c.whole.ID, c.whole.Sandbox
+	}
+	return c.id, c.sandbox
+}
 
 // Live is whether the task was live.
 func (c *CompactTask) Live() bool {
@@ -82,6 +92,7 @@ type CompactSandbox struct {
 	common                                                               unique.Handle[commonSandbox]
 	createdAt, firstSeen, stateSince, resumedAt, workedAt, ranAt, goneAt Moment
 	whole                                                                *SandboxSeen // where it does not fit
+	at                                                                   place
 }
 
 // A commonSandbox is what many sandboxes have in common.
@@ -109,6 +120,7 @@ func (s SandboxSeen) Compact() *CompactSandbox {
 }
 
 func (c *CompactSandbox) isWhole() bool { return c.whole != nil }
+func (c *CompactSandbox) place() *place { return &c.at }
 
 // Seen is what was put.
 func (c *CompactSandbox) Seen() SandboxSeen {
@@ -152,9 +164,10 @@ func (m Moment) Time() time.Time {
 // ShareTexts lets the row have the texts of what is remembered of its task, where they are the same: a fleet has many,
 // and one copy does for both.
 func (t *Task) ShareTexts(m *Memory) {
-	if seen, known := m.Tasks.Get(t.ID); known {
-		t.ID = seen.ID
-		oneCopy(seen.Sandbox, &t.Sandbox)
+	if kept, known := m.Tasks.At(t.ID); known {
+		id, sandbox := kept.texts()
+		t.ID = id
+		oneCopy(sandbox, &t.Sandbox)
 	}
 }
 
@@ -172,8 +185,8 @@ func (s *Sandbox) ShareTexts(m *Memory) {
 
 // ShareTexts lets what is remembered of a sandbox have the id of the task that is remembered as well.
 func (s *SandboxSeen) ShareTexts(m *Memory) {
-	if task, known := m.Tasks.Get(s.Task); known {
-		s.Task = task.ID
+	if kept, known := m.Tasks.At(s.Task); known {
+		s.Task, _ = kept.texts()
 	}
 }
 

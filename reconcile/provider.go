@@ -21,7 +21,8 @@ var (
 type Provider interface {
 	// List calls yield with each page of sandboxes, this installation's and others',
 	// oldest first, and ends with what the listing proves. An error means that it proves
-	// nothing; sandboxes yielded before it did exist.
+	// nothing; sandboxes yielded before it did exist. A page is the provider's again when
+	// yield returns.
 	List(ctx context.Context, yield func([]Sandbox) error) (Listing, error)
 
 	// Get reads one sandbox by its immutable id. [ErrNotFound] means gone; any other

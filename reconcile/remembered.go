@@ -16,6 +16,34 @@ type Remembered[K comparable, V interface{ Compact() C }, C compacted[V]] struct
 type compacted[V any] interface {
 	Seen() V
 	isWhole() bool // it did not fit, and is kept as it is
+	place() *place
+}
+
+// A place is the number of a thing among all that are remembered of its kind, from 1 on; 0 is none.
+type place int32
+
+// Marks are some of the things of one kind that are remembered.
+type Marks struct {
+	bits []uint64
+	n    int
+}
+
+// set marks one that has a place.
+func (m *Marks) set(at place) {
+	if m.has(at) {
+		return
+	}
+	word := int(at) / 64
+	if word >= len(m.bits) {
+		m.bits = append(m.bits, make([]uint64, word+1-len(m.bits))...)
+	}
+	m.bits[word] |= 1 << (at % 64)
+	m.n++
+}
+
+func (m *Marks) has(at place) bool {
+	word := int(at) / 64
+	return at != 0 && word < len(m.bits) && m.bits[word]&(1<<(at%64)) != 0
 }
 
 // RememberedTasks are what is remembered of tasks, by id.
@@ -38,6 +66,10 @@ func (r *Remembered[K, V, C]) Put(k K, v V) {
 		r.at, r.rare = map[K]C{}, map[K]C{} // both at once: copies of it share them
 	}
 	kept := v.Compact()
+	*kept.place() = place(len(r.at) + 1)
+	if before, known := r.at[k]; known {
+		*kept.place() = *before.place()
+	}
 	r.at[k] = kept
 	delete(r.rare, k)
 	if kept.isWhole() {

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"iter"
 	"slices"
 	"sort"
 	"time"
@@ -53,19 +54,62 @@ type Snapshot struct {
 // them as well. In a full pass each has one sandbox, which runs and is listed, and that is as the ledger has it or new,
 // too.
 type Plain struct {
-	Rows                 map[*CompactTask]bool // what is remembered of each, or is to be
-	AsOf                 time.Time             // the task database's now when they were read
-	Newest, Active, Made time.Time             // the newest sign of life, activity and row of them
-	Actors               int                   // of them, those whose workers should be doing something
-	Beats                bool                  // some has sent a heartbeat, after its start
-	Clocks               [9]int                // how many hold a time, by column, as taskClocks has them
-	BeatGap              time.Duration         // the longest interval between heartbeats that some has kept to
+	Tasks                int           // how many
+	AsOf                 time.Time     // the task database's now when they were read
+	Newest, Active, Made time.Time     // the newest sign of life, activity and row of them
+	Actors               int           // of them, those whose workers should be doing something
+	Beats                bool          // some has sent a heartbeat, after its start
+	Clocks               [9]int        // how many hold a time, by column, as taskClocks has them
+	BeatGap              time.Duration // the longest interval between heartbeats that some has kept to
 
-	Boxes map[*CompactSandbox]bool // in a full pass what is remembered of the sandbox of each, or is to be
-	At    map[string]*PlainAt      // by provider entry
+	Sandboxes int                 // how many: in a full pass one of each
+	At        map[string]*PlainAt // by provider entry
 
 	Heard []*CompactTask    // what is to be remembered of those that are new, or whose workers gave a sign
 	Fresh []*CompactSandbox // what is to be remembered of the sandboxes that are new
+
+	rows, boxes Marks // of what is remembered
+}
+
+// Add counts a row. Was is what is remembered of it, nil where nothing is.
+func (p *Plain) Add(was *CompactTask) {
+	p.Tasks++
+	if was != nil {
+		p.rows.set(was.at)
+	}
+}
+
+// AddSandbox counts a sandbox likewise.
+func (p *Plain) AddSandbox(was *CompactSandbox) {
+	p.Sandboxes++
+	if was != nil {
+		p.boxes.set(was.at)
+	}
+}
+
+// Has reports whether what is remembered is of one of the rows.
+func (p *Plain) Has(was *CompactTask) bool { return was != nil && p.rows.has(was.at) }
+
+// HasSandbox reports whether what is remembered is of one of the sandboxes.
+func (p *Plain) HasSandbox(was *CompactSandbox) bool { return was != nil && p.boxes.has(was.at) }
+
+// EachSandbox is what is remembered of each of the sandboxes, or is to be.
+func (p *Plain) EachSandbox(m *Memory) iter.Seq[*CompactSandbox] {
+	return func(yield func(*CompactSandbox) bool) {
+		if p.Sandboxes == 0 {
+			return
+		}
+		for _, was := range m.Sandboxes.Kept() {
+			if p.HasSandbox(was) && !yield(was) {
+				return
+			}
+		}
+		for _, was := range p.Fresh {
+			if !yield(was) {
+				return
+			}
+		}
+	}
 }
 
 // PlainAt is what the sandboxes of plain rows at one provider come to.
@@ -79,7 +123,7 @@ type PlainAt struct {
 // kept in order of provider and id.
 func (s *Snapshot) Lists(ref Ref) bool {
 	_, listed := s.Place(ref)
-	if was, known := s.Memory.Sandboxes.At(ref); known && s.Plain.Boxes[was] {
+	if was, known := s.Memory.Sandboxes.At(ref); known && s.Plain.HasSandbox(was) {
 		return true
 	}
 	return listed
@@ -127,7 +171,7 @@ func InOrder(s *Snapshot) bool {
 // Weigh settles whether the pass saw every sandbox that the ledger remembers, as most passes
 // do: then nobody needs to be looked for.
 func (s *Snapshot) Weigh() {
-	known := len(s.Plain.Boxes) - len(s.Plain.Fresh)
+	known := s.Plain.Sandboxes - len(s.Plain.Fresh)
 	for i := range s.Sandboxes {
 		if ok := s.Memory.Sandboxes.Has(s.Sandboxes[i].Ref); ok {
 			known++

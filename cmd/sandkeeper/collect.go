@@ -11,8 +11,8 @@ import (
 // these parts. So a small fleet is a tenth faster, for nearly all that a pass allocates is garbage when it ends; of a
 // large one memory is what costs, and time too, for a page of memory has to be made before it is used.
 const (
-	spareBytes          = 48 << 20
-	seldomest, oftenest = 400, 50 // percent
+	spareBytes          = 24 << 20
+	seldomest, oftenest = 400, 25 // percent
 )
 
 // collectSeldom lets garbage grow longer than usual while little lives. The variable GOGC has the last word.

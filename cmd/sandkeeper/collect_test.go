@@ -7,7 +7,7 @@ func TestGarbageIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		live uint64
 		want int
-	}{{0, 400}, {1 << 20, 400}, {12 << 20, 400}, {24 << 20, 200}, {48 << 20, 100}, {96 << 20, 50}, {4 << 30, 50}} {
+	}{{0, 400}, {1 << 20, 400}, {6 << 20, 400}, {12 << 20, 200}, {24 << 20, 100}, {96 << 20, 25}, {4 << 30, 25}} {
 		if got := percentOf(c.live); got != c.want {
 			t.Errorf("%d MB live: %d %%, want %d %%", c.live>>20, got, c.want)
 		}

@@ -74,6 +74,7 @@ func (p *Provider) pages(labels map[string]string) wire.ReadPage {
 // pagesFrom reads those of the sandboxes that were made at a moment or later; zero: of all.
 func (p *Provider) pagesFrom(labels map[string]string, made time.Time) wire.ReadPage {
 	var in page
+	var room []reconcile.Sandbox
 	return func(ctx context.Context, cursor string) (wire.Page, error) {
 		query, err := listQuery(labels)
 		if err != nil {
@@ -85,7 +86,9 @@ func (p *Provider) pagesFrom(labels map[string]string, made time.Time) wire.Read
 		if cursor != "" {
 			query.Set("cursor", cursor)
 		}
-		return p.page(ctx, query, &in)
+		page, err := p.page(ctx, query, &in, room)
+		room = page.Sandboxes
+		return page, err
 	}
 }
 
@@ -105,8 +108,8 @@ func listQuery(labels map[string]string) (url.Values, error) {
 	return query, nil
 }
 
-// page reads a page to where the one before was read to: what its sandboxes were made of.
-func (p *Provider) page(ctx context.Context, query url.Values, in *page) (wire.Page, error) {
+// page reads a page to where the one before was read to: what its sandboxes were made of, and they.
+func (p *Provider) page(ctx context.Context, query url.Values, in *page, room []reconcile.Sandbox) (wire.Page, error) {
 	*in = page{Items: in.Items[:0]}
 	a, err := wire.List(ctx, p.client, p.client.At("sandbox")+"?"+query.Encode(), in)
 	if err != nil {
@@ -119,7 +122,7 @@ func (p *Provider) page(ctx context.Context, query url.Values, in *page) (wire.P
 	if len(in.Items) > 0 {
 		p.belongs(in.Items[0].Organization)
 	}
-	return wire.PageOf(a, next, in.Items, func(b *box) reconcile.Sandbox { return p.sandbox(b, a.Date) })
+	return wire.PageIn(room, a, next, in.Items, func(b *box) reconcile.Sandbox { return p.sandbox(b, a.Date) })
 }
 
 // next is the cursor of the following page, "" when this was the last. An answer without

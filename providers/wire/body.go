@@ -30,7 +30,7 @@ func (c *Client) readBody(ctx context.Context, res *http.Response, limit int64) 
 	}
 	var body []byte
 	if good && limit > usualBody { // a page: as long as the one before, most likely
-		body = make([]byte, 0, min(c.page.Load(), usualBody))
+		body = c.roomOfPage()
 	}
 	body, err := readUpTo(res, body, min(limit, usualBody))
 	if err == nil && int64(len(body)) > usualBody && limit > usualBody {
@@ -46,6 +46,21 @@ func (c *Client) readBody(ctx context.Context, res *http.Response, limit int64) 
 		return nil, tooLarge(limit)
 	}
 	return body, nil
+}
+
+// roomOfPage is where a page is read to: where one was that is read by now, or as much as the one before took.
+func (c *Client) roomOfPage() []byte {
+	if left, ok := c.pages.Get().(*[]byte); ok {
+		return (*left)[:0]
+	}
+	return make([]byte, 0, min(c.page.Load(), usualBody))
+}
+
+// leavePage lets another page be read to where one was that nobody needs any more. Large ones are few.
+func (c *Client) leavePage(body []byte) {
+	if cap(body) > 0 && int64(cap(body)) <= usualBody {
+		c.pages.Put(&body)
+	}
 }
 
 // readOn reads the rest of a large answer, when it is its turn.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,7 @@ type Client struct {
 	silent   atomic.Bool   // the last call of the control plane that ended had no answer in time
 	large    chan struct{} // holds one for each large answer that is being read
 	page     atomic.Int64  // how much room the next page of a listing will need
+	pages    sync.Pool     // of *[]byte: where pages were read to that nobody needs any more
 	now      func() time.Time
 	log      *slog.Logger
 	tell     func(call, code string, took time.Duration) // hears of each call that was made

@@ -31,19 +31,30 @@ type Page struct {
 // ReadPage reads the page at a cursor; "" is the first.
 type ReadPage func(ctx context.Context, cursor string) (Page, error)
 
-// List reads one page of a listing into v, with the patience and the speed that listings get.
+// List reads one page of a listing into v, with the patience and the speed that listings get. The answer of a good one is
+// without its body: another page is read to where that was.
 func List[P any](ctx context.Context, c *Client, address string, v *P) (Answer, error) {
 	a, err := c.Read(ctx, Call{What: "list", URL: address, Max: MaxPage})
 	if err != nil {
 		return a, err
 	}
-	return a, DecodePage(c, a, v)
+	if err = DecodePage(c, a, v); err == nil {
+		c.leavePage(a.Body)
+		a.Body = nil
+	}
+	return a, err
 }
 
 // PageOf makes a page of a listing's items. One without an id makes the whole page an error:
 // what is left out of a listing looks as if it were gone.
 func PageOf[B any](a Answer, next string, items []B, read func(*B) reconcile.Sandbox) (Page, error) {
-	out := Page{Sandboxes: make([]reconcile.Sandbox, len(items)), Next: next, Date: a.Date}
+	return PageIn(make([]reconcile.Sandbox, 0, len(items)), a, next, items, read)
+}
+
+// PageIn makes a page in the room of another one, that nobody needs any more.
+func PageIn[B any](room []reconcile.Sandbox, a Answer, next string, items []B, read func(*B) reconcile.Sandbox,
+) (Page, error) {
+	out := Page{Sandboxes: slices.Grow(room[:0], len(items))[:len(items)], Next: next, Date: a.Date}
 	for i := range items {
 		if out.Sandboxes[i] = read(&items[i]); out.Sandboxes[i].ID == "" {
 			return Page{}, fmt.Errorf("item %d has no id", i)

@@ -38,7 +38,7 @@ func capacityFindings(v *view.View) []reconcile.Finding {
 func crowd(v *view.View, p reconcile.RulePolicy) []reconcile.Finding {
 	active := v.Owned(reconcile.SandboxState.Active)
 	seen := reconcile.Evidence{Source: "providers", At: v.Now, Fact: fmt.Sprintf(
-		"%d sandboxes run or come up, %d tasks are live", active, len(v.S.Tasks)+len(v.S.Plain.Rows))}
+		"%d sandboxes run or come up, %d tasks are live", active, len(v.S.Tasks)+v.S.Plain.Tasks)}
 	var out []reconcile.Finding
 	if p.Critical > 0 && active > p.Critical {
 		out = append(out, report(v, "capacity", capacityAll,

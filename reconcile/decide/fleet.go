@@ -23,7 +23,7 @@ func counts(v *view.View, subs []reconcile.Subject) map[string]int {
 			state := reconcile.FirstOf(string(v.S.Tasks[i].State), "unknown")
 			counts[reconcile.Count{What: reconcile.CountTasks, State: state}]++
 		}
-		counts[reconcile.Count{What: reconcile.CountTasks, State: string(reconcile.TaskRunning)}] += len(v.S.Plain.Rows)
+		counts[reconcile.Count{What: reconcile.CountTasks, State: string(reconcile.TaskRunning)}] += v.S.Plain.Tasks
 	}
 	for name, seen := range v.S.Listings {
 		if seen.Error == "" && seen.Complete && v.Trusted(reconcile.ListingOf(name)) {
@@ -235,7 +235,7 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 		}
 	}
 	for id, kept := range v.S.Memory.Tasks.Kept() {
-		if v.Live[id] != nil || v.S.Plain.Rows[kept] {
+		if v.Live[id] != nil || v.S.Plain.Has(kept) {
 			continue
 		}
 		was := kept.Seen()

@@ -59,7 +59,6 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing)
 		return nil
 	}
 	v := &Sieve{v: view.Before(s, p), open: openTasks(s), boxes: make(map[string]onlyBox, s.Memory.Sandboxes.Len())}
-	v.plain.Rows = make(map[*reconcile.CompactTask]bool, s.Memory.Tasks.Len())
 	for _, kept := range s.Memory.Sandboxes.Kept() {
 		seen := kept.Seen()
 		if _, several := v.boxes[seen.Task]; several || !seen.GoneAt.IsZero() {
@@ -88,7 +87,6 @@ func (s *Sieve) lived() (n int) {
 // list notes where the sandboxes stand in the listing of a full pass, and counts those that may be plain.
 func (s *Sieve) list(listed *fleet.Listing) (known, fresh int) {
 	s.listed = listed
-	s.plain.Boxes = make(map[*reconcile.CompactSandbox]bool, listed.Len())
 	s.plain.At = map[string]*reconcile.PlainAt{}
 	listed.Each(func(place fleet.Place, was *reconcile.CompactSandbox) bool {
 		task := was.Seen().Task
@@ -153,7 +151,7 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 		return false
 	case t.State != reconcile.TaskRunning || t.Outside || t.Mark != "" || !view.InTime(t):
 		return false
-	case s.plain.Rows[was] || s.listed != nil && only.place.Taken():
+	case s.plain.Has(was) || s.listed != nil && only.place.Taken():
 		s.twice = true
 		return false
 	}
@@ -182,11 +180,7 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 		return false
 	}
 	if changed {
-		now := seen.Compact()
-		s.plain.Heard = append(s.plain.Heard, now)
-		if !known {
-			was = now
-		}
+		s.plain.Heard = append(s.plain.Heard, seen.Compact())
 	}
 	s.v.Count(t, &before, was, &s.plain)
 	return true
@@ -205,15 +199,14 @@ func (s *Sieve) takeBox(only *onlyBox) bool {
 	if changed == b.Known {
 		return false // it is known and has changed, or it is new and nothing is to be remembered of it
 	}
-	was := b.Was
 	if !b.Known {
 		seen.ShareTexts(&s.v.S.Memory)
-		was = seen.Compact()
-		only.place.Know(was)
-		s.plain.Fresh = append(s.plain.Fresh, was)
+		is := seen.Compact()
+		only.place.Know(is)
+		s.plain.Fresh = append(s.plain.Fresh, is)
 	}
 	only.place.Take()
-	s.v.CountBox(b, was, &s.plain)
+	s.v.CountBox(b, &s.plain)
 	return true
 }
 
@@ -262,7 +255,7 @@ func (s *Sieve) Stands(j *Judgement) bool {
 		}
 	}
 	for i := range v.S.Tasks {
-		if was, known := v.S.Memory.Tasks.At(v.S.Tasks[i].ID); known && s.plain.Rows[was] {
+		if was, known := v.S.Memory.Tasks.At(v.S.Tasks[i].ID); known && s.plain.Has(was) {
 			return false // a row that came twice, and is not the same
 		}
 	}
@@ -299,12 +292,17 @@ func (s *Sieve) touched(of *reconcile.Snapshot) bool {
 	if len(words) == 0 {
 		return false
 	}
-	for was := range s.plain.Rows {
+	for _, was := range of.Memory.Tasks.Kept() {
+		if seen := was.Seen(); s.plain.Has(was) && (words[seen.ID] || words[seen.Sandbox]) {
+			return true
+		}
+	}
+	for _, was := range s.plain.Heard {
 		if seen := was.Seen(); words[seen.ID] || words[seen.Sandbox] {
 			return true
 		}
 	}
-	for was := range s.plain.Boxes {
+	for was := range s.plain.EachSandbox(&of.Memory) {
 		if seen := was.Seen(); words[seen.ID] || words[seen.Name] {
 			return true
 		}

@@ -79,7 +79,7 @@ func sievesAsAll(t *testing.T, see func(*rand.Rand, *worldtest.World) reconcile.
 			all := Judge(&s, &w.P)
 			if !sieve.Stands(j) {
 				fell["not standing"]++
-			} else if n := len(some.Plain.Rows); n > 0 {
+			} else if n := some.Plain.Tasks; n > 0 {
 				stood, left = stood+1, left+n
 				heard, fresh = heard+len(some.Plain.Heard), fresh+len(some.Plain.Fresh)
 				if got, want := comesTo(t, j, nil), comesTo(t, all, j); got != want {

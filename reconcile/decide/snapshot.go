@@ -45,7 +45,7 @@ func (j *Judgement) Plain() int {
 	if j.View == nil {
 		return 0
 	}
-	return len(j.View.S.Plain.Rows)
+	return j.View.S.Plain.Tasks
 }
 
 // place is where the decision on a subject stands, if there is one.

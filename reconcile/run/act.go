@@ -20,7 +20,7 @@ const actors = 16
 // killed process left: each remedy in its order, remedies side by side. What one of them
 // meets stops no other.
 func (r *executor) act(ctx context.Context) error {
-	if len(r.view.S.Plain.Rows) > 0 {
+	if r.view.S.Plain.Tasks > 0 {
 		return nil // what was asked for since the pass began waits for one that keeps all rows
 	}
 	open, err := r.actions.OpenActions(ctx)

@@ -92,7 +92,7 @@ func (k observer) observe(ctx context.Context, s *reconcile.Snapshot, listed *fl
 // fewLeft reports whether so many rows are plain that it is worth trying what the others come to: where it does not do,
 // all was for nothing. A quick pass looks at little.
 func fewLeft(s *reconcile.Snapshot) bool {
-	return s.Kind == reconcile.Quick || len(s.Tasks) <= len(s.Plain.Rows)
+	return s.Kind == reconcile.Quick || len(s.Tasks) <= s.Plain.Tasks
 }
 
 // look looks at what the live rows leave open, and judges.

@@ -102,7 +102,7 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 			}
 		}
 	}
-	for was := range r.view.S.Plain.Boxes {
+	for was := range r.view.S.Plain.EachSandbox(&r.view.S.Memory) {
 		ref := was.Seen().Ref
 		if ref.Provider != name || r.view.Ending[ref] || targets[ref] {
 			continue

@@ -9,7 +9,7 @@ import (
 
 // hearPlain takes the signs of the rows that were counted and not kept.
 func (v listener) hearPlain(p *reconcile.Plain) {
-	v.Running, v.Actors = v.Running+len(p.Rows), v.Actors+p.Actors
+	v.Running, v.Actors = v.Running+p.Tasks, v.Actors+p.Actors
 	v.Newest, v.LastActive = reconcile.Latest(v.Newest, p.Newest), reconcile.Latest(v.LastActive, p.Active)
 	v.Beats = v.Beats || p.Beats
 }
@@ -44,9 +44,10 @@ func InTime(t *reconcile.Task) bool {
 	return true
 }
 
-// Count adds a row to those that are not kept, with what is remembered of it, or is to be where nothing was before.
+// Count adds a row to those that are not kept, with what is remembered of it; nil where nothing is.
 func (v *View) Count(t *reconcile.Task, before *SeenTask, was *reconcile.CompactTask, to *reconcile.Plain) {
-	to.Rows[was], to.AsOf = true, t.AsOf
+	to.Add(was)
+	to.AsOf = t.AsOf
 	to.BeatGap = max(to.BeatGap, v.beatKept(t, before, v.Now.Sub(v.S.Memory.LastPass)))
 	to.Newest, to.Active = reconcile.Latest(to.Newest, v.Sign(t)), reconcile.Latest(to.Active, v.Activity(t))
 	to.Made = reconcile.Latest(to.Made, t.CreatedAt)
@@ -61,14 +62,14 @@ func (v *View) Count(t *reconcile.Task, before *SeenTask, was *reconcile.Compact
 	}
 }
 
-// CountBox adds the sandbox of such a row likewise.
-func (v *View) CountBox(b *reconcile.SeenSandbox, was *reconcile.CompactSandbox, to *reconcile.Plain) {
+// CountBox adds the sandbox of such a row.
+func (v *View) CountBox(b *reconcile.SeenSandbox, to *reconcile.Plain) {
 	at := to.At[b.Provider]
 	if at == nil {
 		at = &reconcile.PlainAt{Aged: make([]int, len(reconcile.AgeBounds)), Templates: map[string]time.Time{}}
 		to.At[b.Provider] = at
 	}
-	to.Boxes[was] = true
+	to.AddSandbox(b.Was)
 	age := max(v.Born(*b), 0)
 	at.Sandboxes, at.Seconds = at.Sandboxes+1, at.Seconds+int(age.Seconds())
 	for i, bound := range reconcile.AgeBounds {

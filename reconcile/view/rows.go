@@ -12,7 +12,7 @@ func WantedRows(s *reconcile.Snapshot, p *reconcile.Policy, live map[string]bool
 ) (ids, keys []string) {
 	wanted := map[string]bool{}
 	for id, kept := range s.Memory.Tasks.Kept() {
-		if kept.Live() && !live[id] && !s.Plain.Rows[kept] {
+		if kept.Live() && !live[id] && !s.Plain.Has(kept) {
 			wanted[id] = true
 		}
 	}
@@ -63,7 +63,7 @@ func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
 			continue
 		}
 		was, known := s.Memory.Tasks.At(seen.Task)
-		if known && !s.Plain.Rows[was] && was.Seen().State == reconcile.TaskStopped {
+		if known && !s.Plain.Has(was) && was.Seen().State == reconcile.TaskStopped {
 			wanted[seen.Task] = true
 		}
 	}

@@ -43,7 +43,7 @@ func snapshotTasksAsOf(s *reconcile.Snapshot) time.Time {
 	switch {
 	case len(s.Tasks) > 0:
 		return s.Tasks[0].AsOf
-	case len(s.Plain.Rows) > 0:
+	case s.Plain.Tasks > 0:
 		return s.Plain.AsOf
 	}
 	return s.T0

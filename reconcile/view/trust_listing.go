@@ -139,7 +139,7 @@ func (v assessor) assessEmptyListings(subs []reconcile.Subject) {
 	}
 	v.keepEmpty()
 	v.believeParts(reconcile.SourceListing)
-	if len(v.S.Sandboxes)+len(v.S.Plain.Boxes) > 0 {
+	if len(v.S.Sandboxes)+v.S.Plain.Sandboxes > 0 {
 		return
 	}
 	witness, tenant := v.evidenceOfLife(subs)
@@ -317,7 +317,7 @@ func givenToAnother(t, user *reconcile.Task) bool { return user != nil && user.I
 // CountLinks counts it.
 func (v *View) CountLinks(subs []reconcile.Subject) linkCount {
 	c, rows := linkCount{heard: tallies{}, alone: tallies{}}, v.RowsBySandbox()
-	if n := len(v.S.Plain.Boxes); n > 0 { // each has a sandbox, and its worker lives
+	if n := v.S.Plain.Sandboxes; n > 0 { // each has a sandbox, and its worker lives
 		c.linked, c.heard[""], c.alone[""] = n, tally{of: n}, tally{n * begunForOne, n * begunForOne}
 	}
 	for i := range subs {

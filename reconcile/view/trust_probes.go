@@ -66,9 +66,9 @@ func (v assessor) probed(provider string, subs []reconcile.Subject) map[reconcil
 		}
 	}
 	if v.S.Kind == reconcile.Full {
-		for was := range v.S.Plain.Boxes {
-			ref := was.Seen().Ref
-			if probes, ok := v.S.Memory.Probes[ref]; ok && ref.Provider == provider {
+		for ref, probes := range v.S.Memory.Probes {
+			was, _ := v.S.Memory.Sandboxes.At(ref)
+			if ref.Provider == provider && v.S.Plain.HasSandbox(was) {
 				b := reconcile.RememberedBox(was)
 				b.Probes = &probes
 				out[ref] = b
