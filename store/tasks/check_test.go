@@ -42,10 +42,21 @@ func TestCheckOfAGoodDatabase(t *testing.T) {
 	}
 	for _, what := range []string{"task database", "clock " +
 		"skew", "tasks.table", "events.table", "columns", "tasks.statuses",
-		"index on the status", "index on the events", "clock created_at", "clock events", "live tasks", "grant UPDATE"} {
+		"index on the status", "index on the events", "index on the events' time", "clock created_at", "clock events", "live tasks", "grant UPDATE"} {
 		if !slices.Contains(whats, what) {
 			t.Errorf("no line on %q in %q", what, whats)
 		}
+	}
+}
+
+// TestCheckTellsOfTheEventsTime: that new events cannot be looked up is told, and is no reason to fail.
+func TestCheckTellsOfTheEventsTime(t *testing.T) {
+	w := omoiosWorld(t)
+	w.exec("DROP INDEX sandbox_events_created_at_idx; CREATE INDEX ON sandbox_events USING hash (created_at)")
+	lines := w.tasks.Check(t.Context())
+	i := slices.IndexFunc(lines, func(l reconcile.CheckResult) bool { return l.What == "index on the events' time" })
+	if want := `CREATE INDEX CONCURRENTLY ON "public"."sandbox_events" ("created_at")`; i < 0 || !lines[i].OK || lines[i].Fix != want {
+		t.Errorf("Check = %+v, want a line with the fix %s", lines, want)
 	}
 }
 

@@ -19,12 +19,17 @@ type statements struct {
 	cat  catalog
 	live string // the statement that reads the live tasks
 	log  *slog.Logger
+
+	apart apart
 }
 
 func newStatements(c *Compiled, cat catalog, log *slog.Logger) (*statements, error) {
 	s := &statements{plan: c.less(cat.without), cat: cat, log: log}
 	var err error
-	s.live, err = s.read(s.liveWhere())
+	if s.live, err = s.read(s.liveWhere()); err != nil {
+		return nil, err
+	}
+	s.apart, err = s.readApart()
 	return s, err
 }
 
@@ -54,7 +59,8 @@ type selected struct{ Name, SQL string }
 
 // read is the statement that reads rows, with the given condition.
 func (s *statements) read(where string) (string, error) {
-	with := map[string]any{"Fields": s.selection(), "Table": s.plan.from.SQL, "Where": where, "Events": nil}
+	with := map[string]any{"Fields": s.selection(), "Table": s.plan.from.SQL, "Where": where, "Events": nil,
+		"Since": false}
 	if s.plan.events != nil {
 		with["Events"] = s.eventSource()
 	}

@@ -2,6 +2,7 @@
 -- With an index on the events' sandbox column each row looks up its own events; without
 -- one, the events of the rows that were read are gathered in one go. So are those of rows
 -- without a sandbox, where events name their task: that column may have no index.
+-- Or it reads, in place of rows, what came since a moment, for whatever it came of.
 {{- define "event"}}({{.At}})::timestamptz AS at, ({{.Type}})::text AS type,
                ({{.Started}}) AS started, ({{.Heartbeat}}) AS heartbeat, ({{.Waiting}}) AS waiting, ({{.Finished}}) AS finished{{end}}
 {{- define "newest"}}max(u.at) FILTER (WHERE u.started) AS started,
@@ -15,6 +16,17 @@
       -- guard:sql-finite-events P5
       AND isfinite(u.at)
 {{- end}}
+{{- if .Since}}{{with .Events}}
+SELECT (u.key)::text, {{template "newest"}}
+FROM (
+    SELECT {{.Sandbox}} AS key,
+           {{template "event" .}}
+    FROM {{.Table}} AS e
+    WHERE {{.At}} > @since::timestamptz AND {{.At}} < 'infinity'
+) AS u
+{{template "counted"}}
+GROUP BY u.key
+{{end}}{{else}}
 WITH t AS (
     SELECT {{range .Fields}}{{.SQL}} AS {{.Name}},
            {{end}}{{with .Events}}{{.Key}}{{else}}NULL{{end}} AS sk_key
@@ -58,4 +70,5 @@ LEFT JOIN (
 {{- else}}
        NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz, NULL::timestamptz
 FROM t
+{{- end}}
 {{- end}}
