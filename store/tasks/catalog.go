@@ -88,7 +88,7 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 }
 
 // manyEvents are so many that live rows are read with them by and by.
-const manyEvents = 500_000
+const manyEvents = 5_000_000
 
 // unreadable are the optional parts of the mapping that this role cannot read.
 func (c *Compiled) unreadable(ctx context.Context, tx pgx.Tx) (without []string, err error) {

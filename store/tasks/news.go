@@ -119,8 +119,7 @@ func (r *newsReader) first(t *reconcile.Task) bool {
 
 // whole reads the rows that are left with all their events, some at a time.
 func (r *newsReader) whole(ctx context.Context) error {
-	slices.Sort(r.later)
-	left, some := slices.Compact(r.later), rowsFirst
+	left, some := onceOf(r.later), rowsFirst
 	for len(left) > 0 {
 		if err := reconcile.TooLate(ctx); err != nil {
 			return err
@@ -140,6 +139,16 @@ func (r *newsReader) whole(ctx context.Context) error {
 		left = left[n:]
 	}
 	return nil
+}
+
+// onceOf are the ids, each once, in their order where none is there twice: rows that were made together, as were their
+// events, are then read together.
+func onceOf(ids []string) []string {
+	sorted := slices.Sorted(slices.Values(ids))
+	if once := slices.Compact(sorted); len(once) < len(ids) {
+		return once
+	}
+	return ids
 }
 
 // second is asked of each row with all its events, and keeps those that are not plain.

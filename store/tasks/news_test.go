@@ -9,6 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/store/pgtest"
+	"github.com/sandkeeper/sandkeeper/store/tasks/mapping"
 )
 
 // asked reads the live rows as a pass of a large fleet does, and returns what it was asked of at last, and what is kept.
@@ -243,5 +245,36 @@ func TestNewEventsWithoutAnIndex(t *testing.T) {
 				t.Error("events are remembered")
 			}
 		})
+	}
+}
+
+// TestLiveAfterATimeOut: where one statement takes too long for the events of all, the same reading goes on in some, and
+// the next ones begin so. A statement that is too long whatever it reads is an error.
+func TestLiveAfterATimeOut(t *testing.T) {
+	w := newWorld(t, pgtest.OmoiOS+pgtest.OmoiOSProgram+`;
+		CREATE TABLE patience (of text);
+		CREATE FUNCTION public.patient() RETURNS bool LANGUAGE plpgsql AS $$ BEGIN
+			IF current_query() LIKE (SELECT of FROM public.patience) AND current_query() NOT LIKE '%"id" = ANY%' THEN
+				RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = 'query_canceled';
+			END IF;
+			RETURN true;
+		END $$`, mapping.Mapping{Preset: "omoios", Where: "public.patient()"})
+	w.exec(fmt.Sprintf(addLive, 10))
+	w.exec("INSERT INTO program.sandbox_events (sandbox_id, event_type) SELECT 'live-' || n, 'agent.heartbeat' FROM generate_series(1, 10) AS n")
+	w.exec("INSERT INTO patience VALUES ('%LATERAL%')")
+	for range 2 {
+		rows := w.live()
+		if len(rows) != 10 {
+			t.Fatalf("%d rows, want 10", len(rows))
+		}
+		for id, row := range rows {
+			if row.Events.Heartbeat.IsZero() {
+				t.Errorf("%s has no heartbeat", id)
+			}
+		}
+	}
+	w.exec("UPDATE patience SET of = '%'")
+	if _, err := w.tasks.Live(t.Context()); !tookTooLong(err) {
+		t.Errorf("Live = %v, want that it took too long", err)
 	}
 }

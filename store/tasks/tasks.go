@@ -32,6 +32,8 @@ type Tasks struct {
 
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
+	byAndBy atomic.Bool // one statement did not do for the live rows and their events
+
 	signs atomic.Pointer[signs] // what [Tasks.LiveBut] knows of events; nil before it has read any, and while it reads
 
 	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are left out for it
@@ -81,9 +83,13 @@ func (t *Tasks) Clock(ctx context.Context) (reconcile.TaskClock, error) {
 
 // Live reads the tasks that are not terminal and pass the `where` of the config.
 func (t *Tasks) Live(ctx context.Context) (reconcile.Rows, error) {
-	rows, err := t.rows(ctx, "read the live tasks", func(s *statements) (query, error) {
+	all := func(s *statements) (query, error) {
 		return query{sql: s.live, args: s.withLive(s.readArgs()), size: int(t.size.Load())}, nil
-	})
+	}
+	rows, err := t.rows(ctx, "read the live tasks", all)
+	if tookTooLong(err) && ctx.Err() == nil && !t.byAndBy.Swap(true) {
+		rows, err = t.rows(ctx, "read the live tasks", all)
+	}
 	t.size.Store(int64(len(rows.Tasks)))
 	return rows, err
 }
@@ -177,7 +183,7 @@ func (t *Tasks) atOnce(ctx context.Context, ask func(*statements) (query, error)
 		if q.sql == "" {
 			return nil
 		}
-		if q.lookup.keys == nil && s.cat.manyEvents && s.apart.rows != "" {
+		if q.lookup.keys == nil && s.apart.rows != "" && (s.cat.manyEvents || t.byAndBy.Load()) {
 			out.Tasks, err = (&newsReader{s: s, tx: tx, now: now, plain: q.plain}).read(ctx)
 			return err
 		}
