@@ -24,6 +24,8 @@ type catalog struct {
 	events     map[string]columnType // by canonical event field
 	eventIndex bool                  // the events' sandbox column can be looked up
 	newsIndex  bool                  // their times can be looked up, and are what they look like
+	typeIndex  bool                  // one index has them by key, type and time
+	eventsEach float64               // how many a key has, on average; 0 when not known
 	manyEvents bool                  // one statement may not be enough for those of all live rows
 	without    []string              // of [Mapping.Optional]: what this role cannot read
 }
@@ -83,8 +85,10 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 	cat.newsIndex = cat.newsIndex && cat.events["at"].oid == pgtype.TimestamptzOID
 	var rows int64
 	err = tx.QueryRow(ctx, queries["rows"], pgx.StrictNamedArgs{"relation": c.events.table}).Scan(&rows)
-	cat.manyEvents = rows >= manyEvents
-	return cat, err
+	if cat.manyEvents = rows >= manyEvents; err != nil {
+		return cat, err
+	}
+	return cat, cat.readKinds(ctx, tx, c.events)
 }
 
 // manyEvents are so many that live rows are read with them by and by.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -35,6 +36,7 @@ func (c *check) indexes(ctx context.Context) {
 	}
 	c.index(ctx, "index on the events", e.table, e.key(), "each pass")
 	c.newsIndex(ctx, e)
+	c.typeIndex(e)
 	of, by := "sandbox", "sandbox"
 	if e.byTask {
 		of, by = "task", "id"
@@ -65,11 +67,32 @@ func (c *check) newsIndex(ctx context.Context, e *compiledEvents) {
 		c.ok(what, e.table+" has one")
 		return
 	}
+	c.adviseIndex(what, e.table, "each pass goes through all events of each live task", column)
+}
+
+// typeIndex looks for what has the events of a worker read from type to type, where workers have many.
+func (c *check) typeIndex(e *compiledEvents) {
+	const what = "index on the events' types"
+	columns, each := e.byType(c.s.cat.events), c.s.cat.eventsEach
+	switch {
+	case columns == nil || each < eventsEach:
+	case c.s.cat.typeIndex:
+		c.ok(what, e.table+" has one")
+	default:
+		c.adviseIndex(what, e.table, fmt.Sprintf("who reads all events of a worker goes through about %.0f", each), columns...)
+	}
+}
+
+// adviseIndex tells of an index that would help, and is no reason to fail.
+func (c *check) adviseIndex(what, table, without string, columns ...string) {
+	for i, column := range columns {
+		columns[i] = store.Quoted(column)
+	}
+	list := strings.Join(columns, ", ")
 	c.lines = append(c.lines, reconcile.CheckResult{
 		What: what, OK: true,
-		Said: fmt.Sprintf("%s has none that begins with %s: each pass goes through all events of each live task", e.table,
-			store.Quoted(column)),
-		Fix: fmt.Sprintf("%s ON %s (%s)", c.createIndex(e.table), e.table, store.Quoted(column)),
+		Said: fmt.Sprintf("%s has none that begins with %s: %s", table, list, without),
+		Fix:  fmt.Sprintf("%s ON %s (%s)", c.createIndex(table), table, list),
 	})
 }
 

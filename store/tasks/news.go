@@ -16,6 +16,7 @@ import (
 type apart struct {
 	rows string // the live rows, without events
 	some string // live rows of given ids, with all their events
+	many bool   // there are so many that one statement may not be enough for those of all live rows
 	news string // what came since a moment; "" where no index finds it
 }
 
@@ -41,6 +42,7 @@ func (s *statements) readApart() (a apart, err error) {
 		return a, err
 	}
 	among := id.among(s.plan.columns["id"], "keys")
+	a.many = s.cat.manyEvents && !s.fromTypeToType(s.eventSource())
 	if a.some, err = s.read(s.liveWhere() + " AND " + among); err != nil || !s.cat.newsIndex {
 		return a, err
 	}

@@ -205,7 +205,7 @@ func TestLiveByAndBy(t *testing.T) {
 		p.moves()
 	}
 	atOnce := p.live()
-	p.tasks.known.cat.manyEvents = true
+	p.tasks.known.apart.many = true
 	byAndBy := p.live()
 	if len(atOnce) < 1500 {
 		t.Fatalf("%d rows, want many", len(atOnce))

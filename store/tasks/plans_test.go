@@ -146,7 +146,7 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 		_, err = w.tasks.LiveBut(ctx, always)
 		must("live but the plain", err)
 	}
-	w.tasks.known.cat.manyEvents = true
+	w.tasks.known.apart.many = true
 	_, err = w.tasks.Live(ctx)
 	must("live, by and by", err)
 	rows, err := w.tasks.ByID(ctx, []string{some})

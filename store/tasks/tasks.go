@@ -183,7 +183,7 @@ func (t *Tasks) atOnce(ctx context.Context, ask func(*statements) (query, error)
 		if q.sql == "" {
 			return nil
 		}
-		if q.lookup.keys == nil && s.apart.rows != "" && (s.cat.manyEvents || t.byAndBy.Load()) {
+		if q.lookup.keys == nil && s.apart.rows != "" && (s.apart.many || t.byAndBy.Load()) {
 			out.Tasks, err = (&newsReader{s: s, tx: tx, now: now, plain: q.plain}).read(ctx)
 			return err
 		}
