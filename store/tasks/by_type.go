@@ -15,8 +15,8 @@ import (
 // takes as many steps as there are types, each of which costs as much as several events that lie together.
 const eventsEach = 30
 
-// byType are what an index has to begin with so that events are read from type to type; nil where they are not, for what
-// is no column of theirs or compares as none of their texts do.
+// byType are what an index has to begin with so that events are read from type to type; nil where they are not: where
+// one of them is no column or is of another type, or where an event's type does not tell whether it is a heartbeat.
 func (e *compiledEvents) byType(events map[string]columnType) []string {
 	columns := []string{e.key(), e.plain["type"], e.plain["at"]}
 	for _, c := range columns {
@@ -24,8 +24,8 @@ func (e *compiledEvents) byType(events map[string]columnType) []string {
 			return nil
 		}
 	}
-	heartbeats := len(e.narrowed["heartbeat"]) > 0 // an event of such a type may be either
-	if e.source != e.table || heartbeats || !events["type"].text() || events["at"].oid != pgtype.TimestamptzOID {
+	either := len(e.narrowed["heartbeat"]) > 0
+	if e.source != e.table || either || !events["type"].text() || events["at"].oid != pgtype.TimestamptzOID {
 		return nil
 	}
 	return columns

@@ -79,7 +79,8 @@ func (c *check) typeIndex(e *compiledEvents) {
 	case c.s.cat.typeIndex:
 		c.ok(what, e.table+" has one")
 	default:
-		c.adviseIndex(what, e.table, fmt.Sprintf("who reads all events of a worker goes through about %.0f", each), columns...)
+		without := fmt.Sprintf("who reads all events of a worker goes through about %.0f", each)
+		c.adviseIndex(what, e.table, without, columns...)
 	}
 }
 

@@ -173,7 +173,8 @@ func (s *statements) eventKeyOf(t *reconcile.Task) string {
 }
 
 // liveNews reads the live rows by what is known of their events; done is false where they are to be read together.
-func (t *Tasks) liveNews(ctx context.Context, plain func(*reconcile.Task) bool) (out reconcile.Rows, done bool, err error) {
+func (t *Tasks) liveNews(ctx context.Context, plain func(*reconcile.Task) bool,
+) (out reconcile.Rows, done bool, err error) {
 	known := t.signs.Swap(nil)
 	err = t.begin(ctx, taskRead, func(tx pgx.Tx, now time.Time) error {
 		s, err := t.statements(ctx, tx)

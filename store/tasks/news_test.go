@@ -60,7 +60,7 @@ func (p *randomPlatform) box() string { return fmt.Sprintf("box-%d", p.IntN(12))
 // adds an event that is new: of a moment ago, as writers' clocks and long transactions have it, of the future or of no
 // time at all.
 func (p *randomPlatform) adds() {
-	at := fmt.Sprintf("now() - interval '%d milliseconds'", p.IntN(100_000))
+	at := fmt.Sprintf("now() - interval '%d milliseconds'", p.IntN(50_000))
 	switch p.IntN(20) {
 	case 0:
 		at = "'infinity'"

@@ -30,7 +30,7 @@ type keySigns struct {
 const (
 	// An event carries the time at which its transaction began, or one that its writer's clock told. So much later it
 	// may come to be seen. What comes later yet is found when all events of its key are read.
-	signsLate = 2 * time.Minute
+	signsLate = time.Minute
 	// After so long without a reading everything is read again.
 	signsLast = 15 * time.Minute
 	// So long after all events of a key were read they are read again, and of each at a time of its own in the second
