@@ -95,8 +95,8 @@ func (t *Tasks) Live(ctx context.Context) (reconcile.Rows, error) {
 }
 
 // LiveBut reads the same, and leaves out those rows of which plain says that they are. What was read of events before
-// is remembered: plain is asked of a row with what is known and what came since, where that can be looked up, and, where
-// it says no, once more with all its events. A row that is kept is read with all its events.
+// is remembered: plain is asked of a row with what is known and what came since, where that can be looked up. Where it
+// says no it is asked once more, of the row with all its events, which is kept.
 func (t *Tasks) LiveBut(ctx context.Context, plain func(*reconcile.Task) bool) (reconcile.Rows, error) {
 	rows, done, err := t.liveNews(ctx, plain)
 	if done || err != nil {
