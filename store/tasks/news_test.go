@@ -129,9 +129,8 @@ func TestNewEventsAndKnownOnesAreAll(t *testing.T) {
 func (w *world) older(by time.Duration) {
 	known := w.tasks.signs.Load()
 	known.upTo = known.upTo.Add(-by)
-	for k, s := range known.of {
+	for _, s := range known.of {
 		s.whole -= int64(by / time.Second)
-		known.of[k] = s
 	}
 }
 
@@ -174,9 +173,8 @@ func TestAnEventThatCameLate(t *testing.T) {
 // wholeAgo has all events of each row been read so long ago.
 func (w *world) wholeAgo(ago time.Duration) {
 	known := w.tasks.signs.Load()
-	for k, s := range known.of {
+	for _, s := range known.of {
 		s.whole = known.upTo.Add(-ago).Unix()
-		known.of[k] = s
 	}
 }
 

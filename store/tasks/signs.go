@@ -12,7 +12,7 @@ import (
 // who would make something of a row by them reads all its events first.
 type signs struct {
 	seeds [2]maphash.Seed
-	of    map[signKey]keySigns
+	of    map[signKey]*keySigns
 	upTo  time.Time // the task database's now of the last reading; zero before the first
 }
 
@@ -39,7 +39,7 @@ const (
 )
 
 func newSigns() *signs {
-	return &signs{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, of: map[signKey]keySigns{}}
+	return &signs{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, of: map[signKey]*keySigns{}}
 }
 
 // stand reports whether what is remembered may be gone on from. A clock that was set back would hide what came.
@@ -56,7 +56,7 @@ func (s *signs) key(text string) signKey {
 }
 
 // due reports whether all events of a key are to be read again.
-func (k signKey) due(s keySigns, now time.Time) bool {
+func (k signKey) due(s *keySigns, now time.Time) bool {
 	const half = int64(signsWhole / time.Second / 2)
 	age := now.Unix() - s.whole
 	return age < 0 || age > half+int64(k[0]%uint64(half))
@@ -64,15 +64,13 @@ func (k signKey) due(s keySigns, now time.Time) bool {
 
 // come adds events that are new. Of a key that nothing is known of all events are read.
 func (s *signs) come(text string, e *reconcile.Events) {
-	k := s.key(text)
-	known, is := s.of[k]
+	known, is := s.of[s.key(text)]
 	if !is {
 		return
 	}
 	for i, at := range micros(e) {
 		known.newest[i] = max(known.newest[i], at)
 	}
-	s.of[k] = known
 }
 
 // tell sets what is remembered of a key, and reports whether that will do.
@@ -83,7 +81,6 @@ func (s *signs) tell(text string, now time.Time, e *reconcile.Events) bool {
 		return false
 	}
 	known.asked = now.UnixMicro()
-	s.of[k] = known
 	*e = eventsOf(known.newest)
 	return true
 }
@@ -91,7 +88,7 @@ func (s *signs) tell(text string, now time.Time, e *reconcile.Events) bool {
 // keep remembers what all events of a key tell.
 func (s *signs) keep(text string, now time.Time, e *reconcile.Events) {
 	if text != "" {
-		s.of[s.key(text)] = keySigns{newest: micros(e), whole: now.Unix(), asked: now.UnixMicro()}
+		s.of[s.key(text)] = &keySigns{newest: micros(e), whole: now.Unix(), asked: now.UnixMicro()}
 	}
 }
 
