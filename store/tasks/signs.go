@@ -77,7 +77,7 @@ func (s *signs) come(text string, e *reconcile.Events) {
 func (s *signs) tell(text string, now time.Time, e *reconcile.Events) bool {
 	k := s.key(text)
 	known, is := s.of[k]
-	if text == "" || !is || k.due(known, now) {
+	if !is || k.due(known, now) {
 		return false
 	}
 	known.asked = now.UnixMicro()
@@ -85,7 +85,7 @@ func (s *signs) tell(text string, now time.Time, e *reconcile.Events) bool {
 	return true
 }
 
-// keep remembers what all events of a key tell.
+// keep remembers what all events of a key tell. A row without one and a row whose key is "" look alike here.
 func (s *signs) keep(text string, now time.Time, e *reconcile.Events) {
 	if text != "" {
 		s.of[s.key(text)] = &keySigns{newest: micros(e), whole: now.Unix(), asked: now.UnixMicro()}
