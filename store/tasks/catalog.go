@@ -23,6 +23,10 @@ type catalog struct {
 	key        columnType            // of tasks.key
 	events     map[string]columnType // by canonical event field
 	eventIndex bool                  // the events' sandbox column can be looked up
+	newsIndex  bool                  // their times can be looked up, and are what they look like
+	typeIndex  bool                  // one index has them by key, type and time
+	eventsEach float64               // how many a key has, on average; 0 when not known
+	manyEvents bool                  // one statement may not be enough for those of all live rows
 	without    []string              // of [Mapping.Optional]: what this role cannot read
 }
 
@@ -68,11 +72,27 @@ func readCatalog(ctx context.Context, tx pgx.Tx, c *Compiled) (catalog, error) {
 	if cat.events, err = describe(ctx, tx, c.events.source+" AS e", c.events.columns); err != nil {
 		return catalog{}, fmt.Errorf("read the types of the events table's columns: %w", err)
 	}
-	if c.events.source == c.events.table {
-		cat.eventIndex, err = indexed(ctx, tx, c.events.table, c.events.key())
+	if c.events.source != c.events.table {
+		return cat, nil
 	}
-	return cat, err
+	if cat.eventIndex, err = indexed(ctx, tx, c.events.table, c.events.key()); err != nil {
+		return cat, err
+	}
+	cat.newsIndex, err = hasIndex(ctx, tx, c.events.table, c.events.plain["at"], true)
+	if err != nil {
+		return cat, err
+	}
+	cat.newsIndex = cat.newsIndex && cat.events["at"].oid == pgtype.TimestamptzOID
+	var rows int64
+	err = tx.QueryRow(ctx, queries["rows"], pgx.StrictNamedArgs{"relation": c.events.table}).Scan(&rows)
+	if cat.manyEvents = rows >= manyEvents; err != nil {
+		return cat, err
+	}
+	return cat, cat.readKinds(ctx, tx, c.events)
 }
+
+// manyEvents are so many that live rows are read with them by and by.
+const manyEvents = 5_000_000
 
 // unreadable are the optional parts of the mapping that this role cannot read.
 func (c *Compiled) unreadable(ctx context.Context, tx pgx.Tx) (without []string, err error) {
@@ -195,11 +215,17 @@ func nameTypes(ctx context.Context, tx pgx.Tx, types map[string]columnType) erro
 
 // indexed reports whether a column's values can be looked up.
 func indexed(ctx context.Context, tx pgx.Tx, table, column string) (bool, error) {
+	return hasIndex(ctx, tx, table, column, false)
+}
+
+// hasIndex reports whether a column's values, or all from one on, can be looked up.
+func hasIndex(ctx context.Context, tx pgx.Tx, table, column string, from bool) (bool, error) {
 	if column == "" {
 		return false, nil
 	}
 	var found bool
-	err := tx.QueryRow(ctx, queries["index"], pgx.StrictNamedArgs{"relation": table, "column": column}).Scan(&found)
+	args := pgx.StrictNamedArgs{"relation": table, "column": column, "range": from}
+	err := tx.QueryRow(ctx, queries["index"], args).Scan(&found)
 	if err != nil {
 		return false, fmt.Errorf("read the indexes of %s: %w", table, err)
 	}

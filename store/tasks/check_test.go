@@ -42,10 +42,45 @@ func TestCheckOfAGoodDatabase(t *testing.T) {
 	}
 	for _, what := range []string{"task database", "clock " +
 		"skew", "tasks.table", "events.table", "columns", "tasks.statuses",
-		"index on the status", "index on the events", "clock created_at", "clock events", "live tasks", "grant UPDATE"} {
+		"index on the status", "index on the events", "index on the events' time", "clock created_at", "clock events", "live tasks", "grant UPDATE"} {
 		if !slices.Contains(whats, what) {
 			t.Errorf("no line on %q in %q", what, whats)
 		}
+	}
+}
+
+// TestCheckAdvisesIndexesOnEvents: that new events cannot be looked up, or that workers have many and all of them are
+// gone through, is told, and is no reason to fail.
+func TestCheckAdvisesIndexesOnEvents(t *testing.T) {
+	w := omoiosWorld(t)
+	w.exec("DROP INDEX sandbox_events_created_at_idx; CREATE INDEX ON sandbox_events USING hash (created_at)")
+	line := func(what string) (found reconcile.CheckResult) {
+		for _, l := range w.tasks.Check(t.Context()) {
+			if l.What == what {
+				found = l
+			}
+		}
+		return found
+	}
+	const onTime, onTypes = "index on the events' time", "index on the events' types"
+	const fix = `CREATE INDEX CONCURRENTLY ON "public"."sandbox_events" `
+	if l := line(onTime); !l.OK || l.Fix != fix+`("created_at")` {
+		t.Errorf("without an index on the time: %+v", l)
+	}
+	if l := line(onTypes); l.What != "" {
+		t.Errorf("where nobody has events: %+v", l)
+	}
+	w.exec(`INSERT INTO sandbox_events (id, sandbox_id, event_type, created_at)
+		SELECT n, 'box-' || n % 20, 'agent.tool_use', now() FROM generate_series(1, 2000) AS n`)
+	w.exec("ANALYZE")
+	w.tasks.forget()
+	if l := line(onTypes); !l.OK || l.Fix != fix+`("sandbox_id", "event_type", "created_at")` {
+		t.Errorf("where each has a hundred: %+v", l)
+	}
+	w.exec(indexByType)
+	w.tasks.forget()
+	if l := line(onTypes); !l.OK || l.Fix != "" || l.What == "" {
+		t.Errorf("with the index: %+v", l)
 	}
 }
 

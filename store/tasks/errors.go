@@ -22,6 +22,12 @@ func unfit(err error) bool {
 		strings.HasPrefix(e.Code, "22")
 }
 
+// tookTooLong reports whether a statement met its time-out.
+func tookTooLong(err error) bool {
+	var e *pgconn.PgError
+	return errors.As(err, &e) && e.Code == "57014"
+}
+
 // plain wraps an error of the task database with a sentence that says what is wrong and,
 // where it is known, what fixes it.
 func (t *Tasks) plain(doing string, err error) error {

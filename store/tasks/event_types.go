@@ -56,9 +56,15 @@ func (e *compiledEvents) is(kind string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s = ANY (@%s::text[])", typ, kind)
 	for _, n := range e.narrowed[kind] {
-		fmt.Fprintf(&b, " OR CASE WHEN %s = %s THEN %s ELSE false END", typ, store.Literal(n.typ), e.holds(n.where))
+		b.WriteString(" OR " + e.onlyIf(n))
 	}
 	return b.String()
+}
+
+// onlyIf is the condition that an event is of such a type.
+func (e *compiledEvents) onlyIf(n narrowedType) string {
+	return fmt.Sprintf("CASE WHEN (%s)::text = %s THEN %s ELSE false END", e.columns["type"], store.Literal(n.typ),
+		e.holds(n.where))
 }
 
 // holds is whether a condition of the config holds of an event. `data` in it is the mapped

@@ -54,8 +54,13 @@ func (w *world) plansTold() *plans {
 // large are how many rows the tables have, of which few are alive.
 var large = map[string]int{"tasks": 20_000, "sandbox_events": 60_000}
 
-// of are how many statements were told, and those of them that read half of a large table.
-func (p *plans) of(t *testing.T) (all int, whole []string) {
+// A toldPlan is what the server told of one statement.
+type toldPlan struct {
+	Text string `json:"Query Text"`
+	Plan node
+}
+
+func (p *plans) all(t *testing.T) (all []toldPlan) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,13 +69,28 @@ func (p *plans) of(t *testing.T) (all int, whole []string) {
 		if !told {
 			continue
 		}
-		var said struct {
-			Text string `json:"Query Text"`
-			Plan node
-		}
+		var said toldPlan
 		if err := json.Unmarshal([]byte(text), &said); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
+		all = append(all, said)
+	}
+	return all
+}
+
+// read is how many rows of a table were read, by all statements.
+func (p *plans) read(t *testing.T, table string) (n int) {
+	t.Helper()
+	for _, said := range p.all(t) {
+		n += said.Plan.read(table)
+	}
+	return n
+}
+
+// of are how many statements were told, and those of them that read half of a large table.
+func (p *plans) of(t *testing.T) (all int, whole []string) {
+	t.Helper()
+	for _, said := range p.all(t) {
 		all++
 		for table, rows := range large {
 			if read := said.Plan.read(table); read >= rows/2 {
@@ -100,8 +120,8 @@ func largeWorld(t *testing.T) *world {
 	w.exec(`INSERT INTO program.tasks (status, sandbox_id, started_at)
 		SELECT CASE WHEN n <= 100 THEN 'running' ELSE 'completed' END, 'box-' || n, now() FROM generate_series(1, 20000) AS n`)
 	w.exec(`INSERT INTO sandbox_events (id, sandbox_id, event_type, created_at)
-		SELECT n, 'box-' || n % 20000, CASE n % 2 WHEN 0 THEN 'agent.heartbeat' ELSE 'agent.message' END, now()
-		FROM generate_series(1, 60000) AS n`)
+		SELECT n, 'box-' || n % 20000, CASE n % 2 WHEN 0 THEN 'agent.heartbeat' ELSE 'agent.message' END,
+			now() - interval '1 hour' FROM generate_series(1, 60000) AS n`)
 	w.exec("VACUUM ANALYZE")
 	return w
 }
@@ -122,6 +142,13 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 	must("clock", err)
 	_, err = w.tasks.Live(ctx)
 	must("live", err)
+	for range 2 {
+		_, err = w.tasks.LiveBut(ctx, always)
+		must("live but the plain", err)
+	}
+	w.tasks.known.apart.many = true
+	_, err = w.tasks.Live(ctx)
+	must("live, by and by", err)
 	rows, err := w.tasks.ByID(ctx, []string{some})
 	must("by id", err)
 	_, err = w.tasks.BySandbox(ctx, []string{"box-7", "box-9999", "nobody"})
@@ -140,6 +167,25 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 	}
 	for _, told := range whole {
 		t.Errorf("reads a whole table:\n%s", told)
+	}
+}
+
+// TestNewEventsAreFoundByTheirTime: what a reading after another costs follows from what came, not from what is there.
+func TestNewEventsAreFoundByTheirTime(t *testing.T) {
+	w := largeWorld(t)
+	w.exec(`INSERT INTO sandbox_events (id, sandbox_id, event_type, created_at)
+		SELECT 'many-' || n, 'box-' || 1 + n % 100, 'agent.tool_use', now() - interval '10 minutes' - n * interval '1 second'
+		FROM generate_series(1, 30000) AS n`)
+	w.exec("VACUUM ANALYZE")
+	w.asked(always)
+	w.exec("INSERT INTO program.sandbox_events (sandbox_id, event_type) SELECT 'box-' || n, 'agent.heartbeat' FROM generate_series(1, 5) AS n")
+	p := w.plansTold()
+	asked, kept := w.asked(always)
+	if len(asked) != 100 || len(kept) != 0 {
+		t.Fatalf("asked of %d rows, kept %d", len(asked), len(kept))
+	}
+	if read := p.read(t, "sandbox_events"); read != 5 {
+		t.Errorf("%d events were read, want the 5 that came", read)
 	}
 }
 

@@ -105,16 +105,20 @@ func (r *taskRow) task(c *Compiled, now time.Time) reconcile.Task {
 		Sandboxes: c.usual(r.numbers[2].Int64),
 		Attempts:  int(r.numbers[0].Int64), MaxAttempts: int(r.numbers[1].Int64),
 		Retries: r.numbers[0].Valid && r.numbers[1].Valid,
-		Events: reconcile.Events{
-			Started: taskTime(r.events[0]), Activity: taskTime(r.events[1]), Heartbeat: taskTime(r.events[2]),
-			Waiting: taskTime(r.events[3]), Finished: taskTime(r.events[4]),
-		},
+		Events:  eventsAt(&r.events),
 	}
 	t.State = c.stateOf(t.Status, r.texts[2].String)
 	if deleted := r.moments[8]; !limitTime(deleted).IsZero() && t.State != reconcile.TaskUnknown {
 		t.State, t.UpdatedAt = reconcile.TaskStopped, later(t.UpdatedAt, taskTime(deleted))
 	}
 	return t
+}
+
+func eventsAt(at *[5]pgtype.Timestamptz) reconcile.Events {
+	return reconcile.Events{
+		Started: taskTime(at[0]), Activity: taskTime(at[1]), Heartbeat: taskTime(at[2]),
+		Waiting: taskTime(at[3]), Finished: taskTime(at[4]),
+	}
 }
 
 // word is a text that is mostly the one of the row before: then it is that one, and no further copy of it.

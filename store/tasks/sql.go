@@ -19,12 +19,17 @@ type statements struct {
 	cat  catalog
 	live string // the statement that reads the live tasks
 	log  *slog.Logger
+
+	apart apart
 }
 
 func newStatements(c *Compiled, cat catalog, log *slog.Logger) (*statements, error) {
 	s := &statements{plan: c.less(cat.without), cat: cat, log: log}
 	var err error
-	s.live, err = s.read(s.liveWhere())
+	if s.live, err = s.read(s.liveWhere()); err != nil {
+		return nil, err
+	}
+	s.apart, err = s.readApart()
 	return s, err
 }
 
@@ -54,9 +59,14 @@ type selected struct{ Name, SQL string }
 
 // read is the statement that reads rows, with the given condition.
 func (s *statements) read(where string) (string, error) {
-	with := map[string]any{"Fields": s.selection(), "Table": s.plan.from.SQL, "Where": where, "Events": nil}
+	with := map[string]any{"Fields": s.selection(), "Table": s.plan.from.SQL, "Where": where, "Events": nil,
+		"Since": false}
 	if s.plan.events != nil {
-		with["Events"] = s.eventSource()
+		src := s.eventSource()
+		if s.fromTypeToType(src) {
+			src.loosely(s.plan.events)
+		}
+		with["Events"] = src
 	}
 	return render("read", with)
 }
@@ -116,6 +126,11 @@ type eventSource struct {
 	Started, Heartbeat, Waiting, Finished string // whether an event is of that kind
 	Task                                  string // the id of an event's task; "" when not mapped
 	Created                               bool   // rows have the time when they were made
+
+	Loose               bool          // they are read from type to type
+	TypeColumn, Columns string        // the names of Type, and of Type and At
+	Narrowed            []eventSource // types that mean something under a condition: Only the type, and If the whole of it
+	Only, If            string
 }
 
 func (s *statements) eventSource() *eventSource {

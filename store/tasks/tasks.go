@@ -32,6 +32,10 @@ type Tasks struct {
 
 	size atomic.Int64 // rows of the last read of all live tasks: the next will have about as many
 
+	byAndBy atomic.Bool // one statement did not do for the live rows and their events
+
+	signs atomic.Pointer[signs] // what [Tasks.LiveBut] knows of events; nil before it has read any, and while it reads
+
 	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are left out for it
 
 	mu    sync.Mutex
@@ -79,16 +83,26 @@ func (t *Tasks) Clock(ctx context.Context) (reconcile.TaskClock, error) {
 
 // Live reads the tasks that are not terminal and pass the `where` of the config.
 func (t *Tasks) Live(ctx context.Context) (reconcile.Rows, error) {
-	rows, err := t.rows(ctx, "read the live tasks", func(s *statements) (query, error) {
+	all := func(s *statements) (query, error) {
 		return query{sql: s.live, args: s.withLive(s.readArgs()), size: int(t.size.Load())}, nil
-	})
+	}
+	rows, err := t.rows(ctx, "read the live tasks", all)
+	if tookTooLong(err) && ctx.Err() == nil && !t.byAndBy.Swap(true) {
+		rows, err = t.rows(ctx, "read the live tasks", all)
+	}
 	t.size.Store(int64(len(rows.Tasks)))
 	return rows, err
 }
 
-// LiveBut reads the same, and leaves out those rows of which plain says that they are, which it is asked once of each.
+// LiveBut reads the same, and leaves out those rows of which plain says that they are. What was read of events before
+// is remembered: plain is asked of a row with what is known and what came since, where that can be looked up. Where it
+// says no it is asked once more, of the row with all its events, which is kept.
 func (t *Tasks) LiveBut(ctx context.Context, plain func(*reconcile.Task) bool) (reconcile.Rows, error) {
-	rows, err := t.atOnce(ctx, func(s *statements) (query, error) {
+	rows, done, err := t.liveNews(ctx, plain)
+	if done || err != nil {
+		return rows, err
+	}
+	rows, err = t.atOnce(ctx, func(s *statements) (query, error) {
 		return query{sql: s.live, args: s.withLive(s.readArgs()), plain: plain}, nil
 	})
 	rows.Tasks = t.plan.from.onceEach(rows.Tasks)
@@ -168,6 +182,10 @@ func (t *Tasks) atOnce(ctx context.Context, ask func(*statements) (query, error)
 		out.Now, out.Unparsable = now, q.lookup.unparsable
 		if q.sql == "" {
 			return nil
+		}
+		if q.lookup.keys == nil && s.apart.rows != "" && (s.apart.many || t.byAndBy.Load()) {
+			out.Tasks, err = (&newsReader{s: s, tx: tx, now: now, plain: q.plain}).read(ctx)
+			return err
 		}
 		out.Tasks, err = s.scan(ctx, tx, q, now)
 		return err

@@ -1,0 +1,125 @@
+package tasks
+
+import (
+	"hash/maphash"
+	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
+
+// Signs are the newest events by what they are found by, as the last reading of the live tasks left them. The next one
+// reads what came since. They are a part of what the events tell, never more, but for events that were deleted since:
+// who would make something of a row by them reads all its events first.
+type signs struct {
+	seeds [2]maphash.Seed
+	of    map[signKey]*keySigns
+	upTo  time.Time // the task database's now of the last reading; zero before the first
+}
+
+// A signKey stands for a text: a large fleet has many, and they are long.
+type signKey [2]uint64
+
+// keySigns are of one key.
+type keySigns struct {
+	newest [5]int64 // microseconds since 1970, in the order of [reconcile.Events]; 0 for none
+	whole  int64    // when all its events were read, in seconds since 1970
+	asked  int64    // the reading that asked for them last, by the microsecond of its now
+}
+
+// The bounds of what is remembered of events, by the task database's clock.
+const (
+	// An event carries the time at which its transaction began, or one that its writer's clock told. So much later it
+	// may come to be seen. What comes later yet is found when all events of its key are read.
+	signsLate = time.Minute
+	// After so long without a reading everything is read again.
+	signsLast = 15 * time.Minute
+	// So long after all events of a key were read they are read again, and of each at a time of its own in the second
+	// half of it.
+	signsWhole = 2 * time.Hour
+)
+
+func newSigns() *signs {
+	return &signs{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, of: map[signKey]*keySigns{}}
+}
+
+// stand reports whether what is remembered may be gone on from. A clock that was set back would hide what came.
+func (s *signs) stand(now time.Time) bool {
+	since := now.Sub(s.upTo)
+	return !s.upTo.IsZero() && since >= 0 && since <= signsLast
+}
+
+// since is from when on events are new.
+func (s *signs) since() time.Time { return s.upTo.Add(-signsLate) }
+
+func (s *signs) key(text string) signKey {
+	return signKey{maphash.String(s.seeds[0], text), maphash.String(s.seeds[1], text)}
+}
+
+// due reports whether all events of a key are to be read again.
+func (k signKey) due(s *keySigns, now time.Time) bool {
+	const half = int64(signsWhole / time.Second / 2)
+	age := now.Unix() - s.whole
+	return age < 0 || age > half+int64(k[0]%uint64(half))
+}
+
+// come adds events that are new. Of a key that nothing is known of all events are read.
+func (s *signs) come(text string, e *reconcile.Events) {
+	known, is := s.of[s.key(text)]
+	if !is {
+		return
+	}
+	for i, at := range micros(e) {
+		known.newest[i] = max(known.newest[i], at)
+	}
+}
+
+// tell sets what is remembered of a key, and reports whether that will do.
+func (s *signs) tell(text string, now time.Time, e *reconcile.Events) bool {
+	k := s.key(text)
+	known, is := s.of[k]
+	if !is || k.due(known, now) {
+		return false
+	}
+	known.asked = now.UnixMicro()
+	*e = eventsOf(known.newest)
+	return true
+}
+
+// keep remembers what all events of a key tell. A row without one and a row whose key is "" look alike here.
+func (s *signs) keep(text string, now time.Time, e *reconcile.Events) {
+	if text != "" {
+		s.of[s.key(text)] = &keySigns{newest: micros(e), whole: now.Unix(), asked: now.UnixMicro()}
+	}
+}
+
+// end forgets what no row asked for, where that is much, and ends a reading.
+func (s *signs) end(now time.Time, rows int) {
+	s.upTo = now
+	if len(s.of) <= rows+rows/8 {
+		return
+	}
+	for k, known := range s.of {
+		if known.asked != now.UnixMicro() {
+			delete(s.of, k)
+		}
+	}
+}
+
+func micros(e *reconcile.Events) (out [5]int64) {
+	for i, at := range [...]time.Time{e.Started, e.Activity, e.Heartbeat, e.Waiting, e.Finished} {
+		if !at.IsZero() {
+			out[i] = at.UnixMicro()
+		}
+	}
+	return out
+}
+
+func eventsOf(newest [5]int64) reconcile.Events {
+	at := func(i int) time.Time {
+		if newest[i] == 0 {
+			return time.Time{}
+		}
+		return time.UnixMicro(newest[i]).UTC()
+	}
+	return reconcile.Events{Started: at(0), Activity: at(1), Heartbeat: at(2), Waiting: at(3), Finished: at(4)}
+}
