@@ -142,7 +142,8 @@ func openTasks(s *reconcile.Snapshot) map[string]bool {
 	return open
 }
 
-// Plain reports whether a row is plain, and counts it. It is asked once of each row.
+// Plain reports whether a row is plain, and counts it. Of one that is not, it may be asked again with more of its
+// events.
 func (s *Sieve) Plain(t *reconcile.Task) bool {
 	was, known := s.v.S.Memory.Tasks.At(t.ID)
 	only := s.boxes[t.ID]
