@@ -109,6 +109,8 @@ var parts = []part{
 	{name: "acts", do: (*bench).acts},
 	{name: "events", alone: true, do: (*bench).events},
 	{name: "lanes", alone: true, do: (*bench).lanes},
+	{name: "probes", alone: true, do: (*bench).probes},
+	{name: "replicas", alone: true, do: (*bench).replicas},
 	{name: "idle", alone: true, do: (*bench).idle},
 }
 

@@ -28,17 +28,17 @@ type first struct {
 	cost     spent
 }
 
-// firstPass fills a fleet, starts its provider and makes the first pass.
-func (b *bench) firstPass(ctx context.Context, n int) (first, error) {
-	return b.firstPassOf(ctx, n, fewEvents)
+// firstPass fills a fleet, starts its provider, as it is told to be, and makes the first pass.
+func (b *bench) firstPass(ctx context.Context, n int, provider ...string) (first, error) {
+	return b.firstPassOf(ctx, n, fewEvents, provider...)
 }
 
 // firstPassOf is the same, with so many events for each task.
-func (b *bench) firstPassOf(ctx context.Context, n, events int) (f first, err error) {
+func (b *bench) firstPassOf(ctx context.Context, n, events int, provider ...string) (f first, err error) {
 	if f.world, err = b.fillWith(ctx, n, events); err != nil {
 		return f, err
 	}
-	if f.provider, err = startProvider(ctx, "-dsn", f.world.dsn); err != nil {
+	if f.provider, err = startProvider(ctx, append([]string{"-dsn", f.world.dsn}, provider...)...); err != nil {
 		return f, err
 	}
 	if err = b.configure(f.world, f.provider.url, 100_000); err == nil {
