@@ -79,7 +79,8 @@ func (q *Queue) periodic() []*river.PeriodicJob {
 		if turnAfter(schedule, time.Now()).due.IsZero() {
 			continue // never fires: River would add jobs without end
 		}
-		jobs = append(jobs, river.NewPeriodicJob(schedule, func() (river.JobArgs, *river.InsertOpts) {
+		turns := steady{schedule, func() time.Time { return q.schedules.lastBegan(kind) }}
+		jobs = append(jobs, river.NewPeriodicJob(turns, func() (river.JobArgs, *river.InsertOpts) {
 			return passArgs{Pass: kind}, nil
 		}, nil))
 	}

@@ -70,8 +70,12 @@ func (p *runningProvider) during(ctx context.Context, wait time.Duration) (out s
 	time.Sleep(wait)
 	after, err := p.stats(ctx)
 	out.took = time.Since(began)
-	out.stats = stats{Lists: after.Lists - before.Lists, Gets: after.Gets - before.Gets,
-		Deletes: after.Deletes - before.Deletes, Others: after.Others - before.Others,
-		Probes: after.Probes - before.Probes, Execs: after.Execs - before.Execs}
+	out.stats = after.since(before)
 	return out, err
+}
+
+// since is what a provider was asked from one reading to the next.
+func (s stats) since(before stats) stats {
+	return stats{Lists: s.Lists - before.Lists, Gets: s.Gets - before.Gets, Deletes: s.Deletes - before.Deletes,
+		Others: s.Others - before.Others, Probes: s.Probes - before.Probes, Execs: s.Execs - before.Execs}
 }
