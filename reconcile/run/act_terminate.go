@@ -91,7 +91,7 @@ func (r *gatherer) leavesToFull(a *reconcile.Action) bool {
 
 // logsOfCleanUps is of how many sandboxes a pass saves the log that are only left over: hundreds of them say no more
 // than some, and each log costs two calls, its own and another look. What failed keeps its log in any case.
-const logsOfCleanUps = 20
+const logsOfCleanUps = 10
 
 // saveEvidence keeps the end of the sandbox's log, which is gone with it.
 func (r *gatherer) saveEvidence(ctx context.Context, a *reconcile.Action, f *gathered) string {

@@ -16,8 +16,7 @@ const (
 	sweptMost = 500 // orphans that are also ended one by one, which takes a fifth of a second each
 )
 
-// acts ends orphans at a slow provider, by a pass that stays until they are gone and by the daemon, and counts what it was
-// asked for each.
+// acts ends orphans at a slow provider, by a pass that stays until they are gone, and counts what it was asked for each.
 func (b *bench) acts(ctx context.Context, t *table, _ int) error {
 	if b.orphans == 0 {
 		return nil
@@ -26,12 +25,10 @@ func (b *bench) acts(ctx context.Context, t *table, _ int) error {
 	if err != nil {
 		return err
 	}
-	if b.orphans <= sweptMost {
-		if err := b.swept(ctx, t, w, cost); err != nil {
-			return err
-		}
+	if b.orphans > sweptMost {
+		return nil
 	}
-	return b.actsRun(ctx, t)
+	return b.swept(ctx, t, w, cost)
 }
 
 // orphaned is a world with orphans that were seen once.
@@ -81,8 +78,11 @@ func (b *bench) actsOnce(ctx context.Context, t *table) (cost spent, w *world, e
 	return cost, w, t.acted("", confirmed, cost.wall, before, s)
 }
 
-// actsRun is the same by the daemon, from the beginning of its first pass until the last end is confirmed.
-func (b *bench) actsRun(ctx context.Context, t *table) error {
+// actsRun is the same by the daemon, from the beginning of the pass that finds them until the last end is confirmed.
+func (b *bench) actsRun(ctx context.Context, t *table, _ int) error {
+	if b.orphans == 0 {
+		return nil
+	}
 	w, p, err := b.orphaned(ctx)
 	if err != nil {
 		return err
@@ -90,6 +90,9 @@ func (b *bench) actsRun(ctx context.Context, t *table) error {
 	defer p.stop()
 	before, err := p.stats(ctx)
 	if err != nil {
+		return err
+	}
+	if err := appendTo(w.config, "schedule: {quick: '@every 15s', full: '@every 30s'}\n"); err != nil {
 		return err
 	}
 	_, stop, err := b.serves(ctx, w, "run")
@@ -118,8 +121,8 @@ func allConfirmed(ctx context.Context, w *world, orphans int) (took time.Duratio
 	for until := time.Now().Add(10 * time.Minute); time.Now().Before(until); time.Sleep(200 * time.Millisecond) {
 		confirmed := 0
 		err := db.QueryRow(ctx, `
-			SELECT /* bench */ count(*), coalesce(max(closed_at) - (SELECT min(began_at) FROM sandkeeper.passes
-				WHERE id > (SELECT min(id) FROM sandkeeper.passes)), '0')
+			SELECT /* bench */ count(*), coalesce(max(closed_at) -
+				(SELECT min(p.began_at) FROM sandkeeper.passes p JOIN sandkeeper.actions a ON a.pass = p.id), '0')
 			FROM sandkeeper.actions WHERE step = 'terminate' AND outcome = 'confirmed'`).Scan(&confirmed, &took)
 		if err != nil || confirmed >= orphans {
 			return took, err
