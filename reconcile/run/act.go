@@ -13,8 +13,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 )
 
-// actors is how many remedies are carried out at once: each spends most of its time waiting for its provider, and of one
-// that takes half a second for the two calls of an end this is what uses up a rate of a hundred.
+// actors is how many remedies are carried out at once: each spends most of its time waiting for its provider. Where the
+// two calls of an end take half a second, so many use up a rate of a hundred.
 const actors = 32
 
 // act works off the open actions of the ledger, those of this pass and those that a

@@ -38,7 +38,7 @@ func (d *drift) fresh() (time.Time, bool) {
 	return d.now()
 }
 
-// measuredFor is how long the database's clock need not be asked again: a pass asks some questions in a row of which each
+// measuredFor is how long the database's clock need not be asked again: a pass asks some questions in a row, and each
 // would measure it.
 const measuredFor = time.Second
 

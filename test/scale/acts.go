@@ -16,7 +16,7 @@ const (
 	sweptMost = 500 // orphans that are also ended one by one, which takes a fifth of a second each
 )
 
-// acts ends orphans at a slow provider, by a pass that stays until they are gone, and counts what it was asked for each.
+// acts ends orphans at a slow provider, by a pass that stays until they are gone, and counts what it was asked for.
 func (b *bench) acts(ctx context.Context, t *table, _ int) error {
 	if b.orphans == 0 {
 		return nil

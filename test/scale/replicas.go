@@ -12,7 +12,8 @@ import (
 // counted.
 const (
 	replicasRate = 30 // a second
-	replicasFor  = 25 * time.Second
+	replicasFor  = 20 * time.Second
+	replicasOf   = 2000 // tasks and sandboxes: many more than are probed meanwhile
 )
 
 // replicate starts some replicas of `run` on the config of a world, changed.
@@ -46,10 +47,10 @@ func (b *bench) replicate(ctx context.Context, w *world, replicas int, change fu
 
 // replicas measures what 1, 2 and 4 replicas come to under one rate: probes of a slow sandbox, of which one replica
 // cannot have enough under way to use the rate up, probes of a fast one, and acts at a slow provider.
-func (b *bench) replicas(ctx context.Context, t *table, n int) error {
+func (b *bench) replicas(ctx context.Context, t *table, _ int) error {
 	for _, replicas := range []int{1, 2, 4} {
 		for _, takes := range []time.Duration{50 * time.Millisecond, 6 * time.Second} {
-			if err := b.probesOf(ctx, t, n, replicas, takes); err != nil {
+			if err := b.probesOf(ctx, t, replicas, takes); err != nil {
 				return err
 			}
 		}
@@ -61,21 +62,24 @@ func (b *bench) replicas(ctx context.Context, t *table, n int) error {
 }
 
 // probesOf measures the calls of some replicas that probe what they can.
-func (b *bench) probesOf(ctx context.Context, t *table, n, replicas int, takes time.Duration) error {
-	f, err := b.firstPass(ctx, n, "-probe", takes.String())
+func (b *bench) probesOf(ctx context.Context, t *table, replicas int, takes time.Duration) error {
+	f, err := b.firstPass(ctx, replicasOf, "-probe", takes.String())
 	if err != nil {
 		return err
 	}
 	defer f.provider.stop()
 	stop, err := b.replicate(ctx, f.world, replicas, func(config string) string {
-		return strings.NewReplacer("probe: off", "probe: {every: 6s, timeout: 8s, budget: 1200/m}",
+		return strings.NewReplacer("probe: off", "probe: {every: 30s, timeout: 8s, budget: 2000/m}",
 			"100000/s", fmt.Sprintf("%d/s", replicasRate)).Replace(config) +
-			"schedule: {quick: '@every 2s', full: '@every 10m'}\n"
+			"schedule: {quick: '@every 5s', full: '@every 10s'}\n"
 	})
 	if err != nil {
 		return err
 	}
 	defer stop()
+	if err := nextFullPass(ctx, f.world); err != nil { // it asks for probes
+		return err
+	}
 	time.Sleep(takes + 5*time.Second) // until as many are under way as can be
 	did, err := f.provider.during(ctx, replicasFor)
 	if err != nil {
