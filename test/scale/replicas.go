@@ -95,7 +95,7 @@ func (b *bench) probesOf(ctx context.Context, t *table, replicas int, takes time
 
 // actsOf measures how fast some replicas end orphans at a provider that takes two seconds for each answer.
 func (b *bench) actsOf(ctx context.Context, t *table, replicas int) error {
-	const orphans = 150
+	const orphans = 120
 	w, err := b.fill(ctx, pageSize)
 	if err != nil {
 		return err
