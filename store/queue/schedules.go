@@ -33,9 +33,9 @@ func (s *schedules) lastBegan(kind reconcile.PassKind) time.Time {
 	return s.began[kind]
 }
 
-// A steady schedule is one for the periodic jobs, whose turns River counts from when it began to. Where that is a second
-// or two after passes began to come, a watch would find each of them missing, and each turn of River would come too
-// late to be needed. So turns are counted from the passes, as watches do.
+// A steady schedule is one for the periodic jobs, whose turns River counts from when it began to. Where that is a
+// second or two after passes began to come, a watch would find each of them missing, and each turn of River would come
+// too late to be needed. So turns are counted from the passes, as watches do.
 type steady struct {
 	cron.Schedule
 	began func() time.Time // the newest pass that is known of; zero for none
