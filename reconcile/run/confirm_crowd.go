@@ -85,8 +85,8 @@ func (w *Worker) rollCall(ctx context.Context, r confirmer, waiting []reconcile.
 		at := w.rolls.at(ref.Provider)
 		select {
 		case at.turn <- struct{}{}: // who reads it does so for all
-		default: // and nobody waits for that in the place of who has something to do
-			out[ref] = reconcile.Lookup{Error: "it is being listed"}
+		case <-ctx.Done():
+			out[ref] = reconcile.Lookup{Error: context.Cause(ctx).Error()}
 			continue
 		}
 		if time.Since(at.read) >= rollHolds {

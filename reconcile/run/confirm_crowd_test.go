@@ -42,12 +42,7 @@ func TestJobsOfACrowdShareAListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, asked := stageOfMany(t, many, 20*time.Second)
 		w := run.NewWorker(t.Context(), s.whole())
-		again := s.jobs(w, asked)
-		for range 3 { // who came while others read the listing is told later
-			time.Sleep(again)
-			again = s.jobs(w, asked)
-		}
-		if again != 0 {
+		if again := s.jobs(w, asked); again != 0 {
 			t.Errorf("something is to be looked at again after %s", again)
 		}
 		for _, a := range asked {
@@ -83,28 +78,4 @@ func TestJobsOfACrowdConfirmNothingThatIsThere(t *testing.T) {
 			})
 		})
 	}
-}
-
-// While one job of a crowd reads the listing, none of the others waits for it: its place is for who has something to do.
-func TestJobsOfACrowdDoNotWaitForAListing(t *testing.T) {
-	const many = 60
-	synctest.Test(t, func(t *testing.T) {
-		s, asked := stageOfMany(t, many, 20*time.Second)
-		s.cloud.Inject(simulated.Fault{On: simulated.List, Delay: 4 * time.Second})
-		w := run.NewWorker(t.Context(), s.whole())
-		reads := make(chan struct{})
-		go func() {
-			defer close(reads)
-			if _, err := w.Remedy(t.Context(), asked[0].Remedy); err != nil {
-				t.Error(err)
-			}
-		}()
-		time.Sleep(time.Second) // it reads the listing by now
-		began := time.Now()
-		again, err := w.Remedy(t.Context(), asked[1].Remedy)
-		if took := time.Since(began); err != nil || took > 0 || again < 3*time.Second {
-			t.Errorf("a job beside the one that reads took %s and is to be worked at again after %s, %v", took, again, err)
-		}
-		<-reads
-	})
 }
