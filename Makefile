@@ -156,9 +156,9 @@ bench-large: ## measure passes over 250,000 tasks and sandboxes, and keep the ot
 bench-large: SIZES = 250000
 
 .PHONY: bench-server
-bench-server: ## measure `run` of 10,000 tasks: what PostgreSQL does, idle and for many events; passes beside probes (20 minutes)
+bench-server: ## measure `run` of 10,000 tasks: what PostgreSQL does, passes beside probes, probes, acts, replicas (30 minutes)
 	@tools/setup.sh
-	$(MEASURE) -only events,lanes,idle -to bench.json
+	$(MEASURE) -only acts-run,events,lanes,probes,replicas,idle -to bench.json
 	go test -count=1 ./test/scale -update
 bench-server: SIZES = 10000
 

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -91,7 +92,26 @@ func (r *gatherer) leavesToFull(a *reconcile.Action) bool {
 
 // logsOfCleanUps is of how many sandboxes a pass saves the log that are only left over: hundreds of them say no more
 // than some, and each log costs two calls, its own and another look. What failed keeps its log in any case.
-const logsOfCleanUps = 20
+const logsOfCleanUps = 10
+
+// cleanUpLogs counts the logs that were read of what is only left over, by the pass that found it: what one pass found
+// is worked at while later ones are made.
+type cleanUpLogs struct {
+	mu sync.Mutex
+	of map[int64]int
+}
+
+// may reports whether one more is read of what a pass found, and counts it.
+func (l *cleanUpLogs) may(pass int64) bool {
+	const passes = 100 // more than have work left at once
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.of == nil || len(l.of) >= passes && l.of[pass] == 0 {
+		l.of = map[int64]int{}
+	}
+	l.of[pass]++
+	return l.of[pass] <= logsOfCleanUps
+}
 
 // saveEvidence keeps the end of the sandbox's log, which is gone with it.
 func (r *gatherer) saveEvidence(ctx context.Context, a *reconcile.Action, f *gathered) string {
@@ -108,7 +128,7 @@ func (r *gatherer) saveEvidence(ctx context.Context, a *reconcile.Action, f *gat
 	if !sb.Owned && sb.Task != "" && sb.Task != a.Task {
 		return "" // a listing showed it as the task's; the look says that it is another's
 	}
-	if reconcile.RuleNamed(a.Rule).Family == reconcile.CleanUp && r.result.logs.Add(1) > logsOfCleanUps {
+	if reconcile.RuleNamed(a.Rule).Family == reconcile.CleanUp && !r.result.logs.may(a.Pass) {
 		return ""
 	}
 	f.mixed = true

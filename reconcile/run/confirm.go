@@ -13,6 +13,7 @@ import (
 // What is not confirmed stays accepted, and the next run looks again.
 func (r confirmer) confirm(ctx context.Context) error {
 	ctx = reconcile.InLane(ctx, reconcile.LaneAction)
+	r.letSettle(ctx)
 	wait := 200 * time.Millisecond
 	for ctx.Err() == nil {
 		left, err := r.confirmAll(ctx, func(accepted []reconcile.Action) map[reconcile.Ref]reconcile.Lookup {

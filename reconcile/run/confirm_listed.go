@@ -2,6 +2,8 @@ package run
 
 import (
 	"context"
+	"math"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -10,9 +12,37 @@ import (
 const (
 	listedFrom  = 20  // more than so many at one provider; fewer are got one by one
 	listedShare = 100 // and more than one of so many sandboxes: the pages of a large fleet cost more than some looks
-	listedLooks = 20  // a tenth of those gone, and so many at most, are got to see whether the listing is right
+	listedLooks = 20  // the root of those gone, and so many at most, are got to see whether the listing is right
 	leastLooks  = 5   // and at least so many, as of those still there
 )
+
+// settles is how long the last of many has had to be gone before they are listed. A listing that is read at once still
+// shows it and those before it: each of them is got then, or listed once more.
+const settles = 1500 * time.Millisecond
+
+// letSettle waits for that where a listing is to tell.
+func (r confirmer) letSettle(ctx context.Context) {
+	var last time.Time
+	waiting, pays := map[string]int{}, false
+	for _, a := range r.accepted() {
+		if a.Step != reconcile.StepTerminate {
+			continue
+		}
+		if waiting[a.Provider]++; a.ActedAt.After(last) {
+			last = a.ActedAt
+		}
+	}
+	for name, n := range waiting {
+		pays = pays || r.listingPays(name, n)
+	}
+	if !pays {
+		return
+	}
+	wait := min(settles-r.ledgerNow(ctx).Sub(last), settles)
+	if wait > 0 && time.Now().Add(wait).Before(r.until) {
+		_ = reconcile.Sleep(ctx, wait) // who is told to stop looks once more, as without this
+	}
+}
 
 // listed settles terminations by the pages of a listing where many wait: what a complete one does not show is gone, and
 // what it shows is there. Of both some are got by id. Where one of them says otherwise, the listing lags, is narrower
@@ -57,7 +87,7 @@ func (r confirmer) settleListed(ctx context.Context, provider string, ids []stri
 			gone = append(gone, ref)
 		}
 	}
-	r.believe(ctx, gone, true, min(max(len(gone)/10, leastLooks), listedLooks), out)
+	r.believe(ctx, gone, true, looksAt(len(gone)), out)
 	r.believe(ctx, shown, false, leastLooks, out)
 }
 
@@ -77,6 +107,11 @@ func (r confirmer) believe(ctx context.Context, refs []reconcile.Ref, gone bool,
 			out[ref] = reconcile.Lookup{Gone: gone}
 		}
 	}
+}
+
+// looksAt is how many of those gone are got: of many a smaller part tells as much.
+func looksAt(gone int) int {
+	return min(max(int(math.Sqrt(float64(gone))), leastLooks), listedLooks)
 }
 
 // spread is at most so many of a list, from all parts of it.

@@ -154,3 +154,33 @@ func TestOneLookOfARuling(t *testing.T) {
 		})
 	}
 }
+
+// Many that were ended a moment ago are listed when the last of them had time to go: one listing tells then, and none of
+// them is waited for one by one.
+func TestManyThatGoSoonAreListedOnce(t *testing.T) {
+	const many = 60
+	synctest.Test(t, func(t *testing.T) {
+		s := openedIn(t, simulated.Options{DeleteAfter: time.Second})
+		s.policy.Limits.PerHour = 10 * many
+		var asked []reconcile.Action
+		for i := range many {
+			id := fmt.Sprintf("sb-asked-%03d", i)
+			s.cloud.Put(simulated.Sandbox{ID: id, CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
+			asked = append(asked, reconcile.AskTerminate(reconcile.RuleOperator, labRef(id), "", reconcile.AskOptions{}))
+		}
+		s.ask(asked...)
+		k := s.whole()
+		s.cloud.ResetCalls()
+		if _, err := k.Once(t.Context(), reconcile.Full, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range asked {
+			if got := s.became(a); got.Outcome != reconcile.OutcomeConfirmed {
+				t.Errorf("%s is %s (%s), want it confirmed", a.Sandbox, got.Outcome, got.Detail)
+			}
+		}
+		if lists := s.calls(simulated.List)[""]; lists > 2 {
+			t.Errorf("%d pages were read for %d, want those of the pass and of one listing after their ends", lists, many)
+		}
+	})
+}

@@ -224,6 +224,9 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 
 func (k *Reconciler) newExecutor(lease reconcile.Lease, r *Result) *executor {
 	v := r.Judged.View
+	if r.logs == nil {
+		r.logs = &cleanUpLogs{}
+	}
 	at := looker{k: k, policy: v.P, view: v, judged: r.Judged}
 	out := &executor{done: map[string]reconcile.Action{}, waits: map[string]reconcile.HeldBy{},
 		refusals: map[string]bool{}}

@@ -98,8 +98,8 @@ type Result struct {
 	Refused  map[string]bool             // actions that a provider refused in this run; they stay open
 	Judged   *decide.Judgement
 
-	reconciler *Reconciler  // with the policy and the providers of this pass
-	logs       atomic.Int32 // that were read of what is only left over
+	reconciler *Reconciler // with the policy and the providers of this pass
+	logs       *cleanUpLogs
 }
 
 // Frozen are the sources that are not trusted and whose freeze makes a run of `once` fail:

@@ -33,6 +33,7 @@ type Worker struct {
 
 	results *probeBatch // of probes
 	rolls   rolls
+	logs    cleanUpLogs
 
 	reading sync.Mutex
 	open    []reconcile.Action // as they were when they were read last
@@ -220,6 +221,7 @@ func (w *Worker) present(ctx context.Context) (*workerView, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.result.logs = &w.logs
 	w.view.Store(s)
 	return s, nil
 }

@@ -27,6 +27,21 @@ func (d *drift) now() (time.Time, bool) {
 	return micro(d.far.Add(time.Since(d.local))), true
 }
 
+// fresh is now where the last measurement was made less than a moment ago.
+func (d *drift) fresh() (time.Time, bool) {
+	d.mu.Lock()
+	recent := !d.local.IsZero() && time.Since(d.local) < measuredFor
+	d.mu.Unlock()
+	if !recent {
+		return time.Time{}, false
+	}
+	return d.now()
+}
+
+// measuredFor is how long the database's clock need not be asked again: a pass asks some questions in a row, and each
+// would measure it.
+const measuredFor = time.Second
+
 // measured takes what the database said between two local instants to be true of the
 // middle: the error is at most half the round trip.
 func (d *drift) measured(before, after, far time.Time) {
@@ -47,10 +62,13 @@ func (g *base) Now(ctx context.Context) (time.Time, error) {
 	return g.setClock(ctx)
 }
 
-// setClock measures the database's clock again and reads it.
+// setClock measures the database's clock again, unless that was done a moment ago, and reads it.
 func (g *base) setClock(ctx context.Context) (time.Time, error) {
 	if g.clock != nil {
 		return micro(g.clock()), nil
+	}
+	if now, ok := g.drift.fresh(); ok {
+		return now, nil
 	}
 	before := time.Now()
 	var far time.Time

@@ -131,7 +131,8 @@ func (r *Rate) line(ctx context.Context, span, longest time.Duration) (time.Time
 	var ahead float64
 	err := one(within, r.pool, "rate_reserve", pgx.StrictNamedArgs{
 		"provider": r.provider, "span": span.Seconds(), "longest": longest.Seconds(),
-		"sane": (protocol.MostAhead + 2*max(span, protocol.Late) + time.Second).Seconds(),
+		"resumed": protocol.Resumed.Seconds(),
+		"sane":    (protocol.MostAhead + 2*max(span, protocol.Late) + time.Second).Seconds(),
 	}, &ahead)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return time.Time{}, r.refused(longest)
@@ -142,7 +143,7 @@ func (r *Rate) line(ctx context.Context, span, longest time.Duration) (time.Time
 	if err != nil {
 		return time.Time{}, fmt.Errorf("wait for the rate of %s: %w", r.provider, err)
 	}
-	return time.Now().Add(time.Duration(max(ahead, 0) * float64(time.Second))), nil
+	return time.Now().Add(max(time.Duration(ahead*float64(time.Second)), -protocol.Resumed)), nil
 }
 
 // fits refuses a wait that could not end well.

@@ -213,3 +213,30 @@ func TestRateWithoutLimitAsksNobody(t *testing.T) {
 		t.Errorf("with a limit: error = %v, want one that asks for migrate", err)
 	}
 }
+
+// TestRateGoesOnWhereItEnded: the time that a question to the database takes is not lost to the rate, and what an idle
+// provider did not use is not saved up. A machine that stands still in between loses it, so that one try of many counts.
+func TestRateGoesOnWhereItEnded(t *testing.T) {
+	pool, _ := rated(t, 100)
+	from := func(ended string) (moved time.Duration) {
+		if _, err := pool.Exec(t.Context(),
+			"UPDATE sandkeeper.rates SET next_at = clock_timestamp() - $1::interval", ended); err != nil {
+			t.Fatal(err)
+		}
+		before := nextAt(t, pool)
+		if err := NewRate(pool, "daytona", 100).Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return nextAt(t, pool).Sub(before)
+	}
+	goesOn := false
+	for range 100 {
+		goesOn = goesOn || from("1ms") == protocol.Gap(100)
+	}
+	if !goesOn {
+		t.Error("a line that has just ended never goes on where it ended")
+	}
+	if moved := from("1h"); moved < time.Hour {
+		t.Errorf("a line that ended an hour ago moved by %s, want it to begin anew", moved)
+	}
+}

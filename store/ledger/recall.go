@@ -70,10 +70,12 @@ func read(ctx context.Context, tx pgx.Tx, readings []reading) (err error) {
 // sparse are the readings of which queries/filled.sql says whether there is anything to read.
 var sparse = []string{"modes", "pauses", "holds", "releases", "breakers", "proofs", "arms", "learned", "proof_grace",
 	"canaries", "recall_templates", "open_incidents", "open_findings", "open_actions", "recall_verdicts", "tallies",
-	"recall_armed"}
+	"recall_armed", "overview_findings", "overview_rules", "overview_resolved", "overview_actions", "overview_open_total",
+	"overview_recent", "closed_incidents", "regretted", "score_actions", "score_verdicts", "trend_findings",
+	"trend_leaking", "trend_actions", "trend_saved", "recall_hour"}
 
 // readFilled is read without those readings that would find nothing: the transaction is a snapshot, so that what is
-// empty remains empty. A pass of a quiet fleet asks one question in the place of twenty.
+// empty remains empty. A pass of a quiet fleet asks one question in the place of twenty, and so does a page.
 func readFilled(ctx context.Context, tx pgx.Tx, readings []reading) error {
 	var filled []string
 	if err := one(ctx, tx, "filled", nil, &filled); err != nil {

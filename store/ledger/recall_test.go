@@ -106,7 +106,26 @@ func TestLedgerNowIsTheDatabases(t *testing.T) {
 	if at := now(g.Now); !at.Before(before) {
 		t.Errorf("now = %s, want an hour ago by the last measurement", at)
 	}
+	ago := time.Now().Add(-measuredFor)
+	g.drift.measured(ago, ago, before.Add(-time.Hour))
 	if m := recalled(t, g); m.Now.Before(before) {
 		t.Errorf("now = %s after a recall, want it measured again", m.Now)
 	}
+}
+
+// TestClockMeasuredAMomentAgo is not asked again: a pass asks some questions in a row.
+func TestClockMeasuredAMomentAgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d drift
+		for ago, want := range map[time.Duration]bool{0: true, measuredFor - 1: true, measuredFor: false} {
+			d.measured(time.Now(), time.Now(), ledgerNoon)
+			time.Sleep(ago)
+			if now, fresh := d.fresh(); fresh != want || fresh && !now.Equal(micro(ledgerNoon.Add(ago))) {
+				t.Errorf("%s after it was measured: fresh = %t, now = %s, want %t", ago, fresh, now, want)
+			}
+		}
+		if _, fresh := (&drift{}).fresh(); fresh {
+			t.Error("what was never measured is fresh")
+		}
+	})
 }

@@ -30,7 +30,7 @@ func (g *Reader) Trends(ctx context.Context, slot time.Duration, slots int) (rec
 		}
 		t.Slot, slots = finer(now.Sub(past.first), past.passes, slot, slots)
 		t.From, t.Slots = now.Add(-time.Duration(slots)*t.Slot), make([]reconcile.TrendSlot, slots)
-		return read(ctx, tx, append(trendReadings(&t, since, now, &moved),
+		return readFilled(ctx, tx, append(trendReadings(&t, since, now, &moved),
 			each("overview_rules", nil, scanRuleCount, func(c ruleCount) { open += c.count })))
 	})
 	if err != nil {

@@ -11,6 +11,9 @@ const (
 	// Late is how long after its time a place may still be used. What was not used by then
 	// is dropped, so that an idle process saves nothing up for a burst.
 	Late = 250 * time.Millisecond
+	// Resumed is how long ago a line may have ended that goes on where it ended: its next places are late, as any may
+	// be, and none is lost while a process asks for them.
+	Resumed = Late / 5
 	// MostAhead is how far ahead a place may be. Who would wait longer is refused.
 	MostAhead = 30 * time.Second
 )

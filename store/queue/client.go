@@ -48,7 +48,8 @@ func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[p
 		PollOnly: pollOnly,
 		Workers:  workers,
 		Queues: map[string]river.QueueConfig{
-			passQueue:   {MaxWorkers: 1},
+			// A pass that is added is told, and one of which nobody was told is missed by each watch.
+			passQueue:   {MaxWorkers: 1, FetchPollInterval: q.pace.pollPasses()},
 			remedyQueue: {MaxWorkers: q.o.Workers},
 			// Nothing snoozes in these two, and what is added is told.
 			probeQueue:  {MaxWorkers: probersEach * q.o.Workers, FetchPollInterval: 2 * q.pace.poll},
@@ -79,7 +80,8 @@ func (q *Queue) periodic() []*river.PeriodicJob {
 		if turnAfter(schedule, time.Now()).due.IsZero() {
 			continue // never fires: River would add jobs without end
 		}
-		jobs = append(jobs, river.NewPeriodicJob(schedule, func() (river.JobArgs, *river.InsertOpts) {
+		turns := steady{schedule, func() time.Time { return q.schedules.lastBegan(kind) }}
+		jobs = append(jobs, river.NewPeriodicJob(turns, func() (river.JobArgs, *river.InsertOpts) {
 			return passArgs{Pass: kind}, nil
 		}, nil))
 	}

@@ -14,6 +14,56 @@ type schedules struct {
 	mu          sync.Mutex
 	quick, full cron.Schedule
 	changed     chan struct{} // closed with the next change
+	began       map[reconcile.PassKind]time.Time
+}
+
+// saw keeps when the newest pass of a kind began, by this process's clock.
+func (s *schedules) saw(kind reconcile.PassKind, began time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.began == nil {
+		s.began = map[reconcile.PassKind]time.Time{}
+	}
+	s.began[kind] = began
+}
+
+func (s *schedules) lastBegan(kind reconcile.PassKind) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.began[kind]
+}
+
+// A steady schedule is one for the periodic jobs, whose turns River counts from when it began to. Where that is a
+// second or two after passes began to come, a watch would find each of them missing, and each turn of River would come
+// too late to be needed. So turns are counted from the passes, as watches do.
+type steady struct {
+	cron.Schedule
+	began func() time.Time // the newest pass that is known of; zero for none
+}
+
+// steadyTurns is how many turns after the newest pass that is known of are looked at, and steadyEarly how much earlier
+// than it was told it may have begun: the clocks of a process and of the database are compared no better than that.
+const (
+	steadyTurns = 8
+	steadyEarly = 50 * time.Millisecond
+)
+
+// Next is the first turn after t, by whichever of both counts it is earlier.
+func (s steady) Next(t time.Time) time.Time {
+	next, began := s.Schedule.Next(t), s.began()
+	if began.IsZero() {
+		return next
+	}
+	due := began.Add(steadyEarly).In(t.Location())
+	for range steadyTurns {
+		if due = s.Schedule.Next(due); due.IsZero() || !due.Before(next) {
+			return next
+		}
+		if due.After(t) {
+			return due
+		}
+	}
+	return next
 }
 
 func (s *schedules) set(quick, full cron.Schedule) {

@@ -38,6 +38,9 @@ func (w *watch) run(ctx context.Context) {
 		began, now, err := w.lastBegan(ctx)
 		wait := retry
 		if err == nil {
+			if !began.IsZero() {
+				w.schedules.saw(w.kind, time.Now().Add(-now.Sub(began)))
+			}
 			overdue := false
 			missed := turnAfter(schedule, began)
 			overdue, wait = lookout(missed, began, now, slack)

@@ -25,7 +25,7 @@ func (b *bench) lanes(ctx context.Context, t *table, n int) error {
 		return err
 	}
 	for _, replicas := range []int{1, 4} {
-		beside, err := b.paceOf(ctx, n, replicas, "{every: 6s, budget: 3000/m}")
+		beside, err := b.paceOf(ctx, n, replicas, "{every: 6s, budget: 60000/m}")
 		if err != nil {
 			return err
 		}
@@ -51,41 +51,25 @@ func (b *bench) paceOf(ctx context.Context, n, replicas int, probe string) (p pa
 		return p, err
 	}
 	defer f.provider.stop()
-	text, err := os.ReadFile(f.world.config)
+	stop, err := b.replicate(ctx, f.world, replicas, func(config string) string {
+		return strings.NewReplacer("probe: off", "probe: "+probe, "100000/s", "50/s").Replace(config) +
+			fmt.Sprintf("schedule: {quick: '@every %s', full: '@every %s'}\n", lanesQuick, lanesFull)
+	})
 	if err != nil {
 		return p, err
 	}
-	config := strings.NewReplacer("probe: off", "probe: "+probe, "100000/s", "50/s").
-		Replace(string(text)) + fmt.Sprintf("schedule: {quick: '@every %s', full: '@every %s'}\n", lanesQuick, lanesFull)
-	for i := range replicas {
-		w := &world{dsn: f.world.dsn, config: fmt.Sprintf("%s.%d", f.world.config, i)}
-		if err := os.WriteFile(w.config, []byte(config), 0o600); err != nil {
-			return p, err
-		}
-		_, stop, err := b.serves(ctx, w, "run")
-		if err != nil {
-			return p, err
-		}
-		defer stop()
-	}
+	defer stop()
 	if err := nextFullPass(ctx, f.world); err != nil {
 		return p, err
 	}
-	before, err := f.provider.stats(ctx)
-	if err != nil {
-		return p, err
-	}
 	from := time.Now()
-	time.Sleep(lanesFor)
-	after, err := f.provider.stats(ctx)
+	did, err := f.provider.during(ctx, lanesFor)
 	if err != nil {
 		return p, err
 	}
-	all := func(s stats) int { return s.Lists + s.Gets + s.Probes + s.Others }
-	calls := all(after) - all(before)
 	p, err = passesSince(ctx, f.world, from)
 	fmt.Fprintf(os.Stderr, "probes %s, replicas: %d: %d quick and %d full passes, %.1f calls/s, %d of them of probes\n",
-		probe, replicas, p.quick, p.full, float64(calls)/lanesFor.Seconds(), after.Probes-before.Probes)
+		probe, replicas, p.quick, p.full, did.perSecond(did.calls()), did.Probes)
 	return p, err
 }
 

@@ -107,8 +107,11 @@ var parts = []part{
 	{name: "metrics", each: true, alone: true, do: (*bench).scrapesAlone},
 	{name: "listing", do: (*bench).listing},
 	{name: "acts", do: (*bench).acts},
+	{name: "acts-run", alone: true, do: (*bench).actsRun},
 	{name: "events", alone: true, do: (*bench).events},
 	{name: "lanes", alone: true, do: (*bench).lanes},
+	{name: "probes", alone: true, do: (*bench).probes},
+	{name: "replicas", alone: true, do: (*bench).replicas},
 	{name: "idle", alone: true, do: (*bench).idle},
 }
 

@@ -28,17 +28,17 @@ type first struct {
 	cost     spent
 }
 
-// firstPass fills a fleet, starts its provider and makes the first pass.
-func (b *bench) firstPass(ctx context.Context, n int) (first, error) {
-	return b.firstPassOf(ctx, n, fewEvents)
+// firstPass fills a fleet, starts its provider, as it is told to be, and makes the first pass.
+func (b *bench) firstPass(ctx context.Context, n int, provider ...string) (first, error) {
+	return b.firstPassOf(ctx, n, fewEvents, provider...)
 }
 
 // firstPassOf is the same, with so many events for each task.
-func (b *bench) firstPassOf(ctx context.Context, n, events int) (f first, err error) {
+func (b *bench) firstPassOf(ctx context.Context, n, events int, provider ...string) (f first, err error) {
 	if f.world, err = b.fillWith(ctx, n, events); err != nil {
 		return f, err
 	}
-	if f.provider, err = startProvider(ctx, "-dsn", f.world.dsn); err != nil {
+	if f.provider, err = startProvider(ctx, append([]string{"-dsn", f.world.dsn}, provider...)...); err != nil {
 		return f, err
 	}
 	if err = b.configure(f.world, f.provider.url, 100_000); err == nil {
@@ -136,66 +136,5 @@ func (b *bench) listing(ctx context.Context, t *table, _ int) error {
 	limit := float64(s.Lists) / 50
 	t.add(row{Work: "listing, 80 ms a page, 50 calls/s", Size: thousands(s.Sandboxes) + " sandboxes", Unit: "s",
 		Ours: s.LastPage.Sub(s.FirstPage).Seconds(), Bare: limit})
-	return nil
-}
-
-// acts ends orphans at a slow provider, and counts what it was asked for each.
-func (b *bench) acts(ctx context.Context, t *table, _ int) error {
-	if b.orphans == 0 {
-		return nil
-	}
-	w, err := b.fill(ctx, pageSize)
-	if err != nil {
-		return err
-	}
-	p, err := startProvider(ctx, "-dsn", w.dsn, "-latency", "200ms", "-orphans", fmt.Sprint(b.orphans))
-	if err != nil {
-		return err
-	}
-	defer p.stop()
-	if err := b.configure(w, p.url, 50); err != nil {
-		return err
-	}
-	if _, _, err := b.once(ctx, w, "--migrate"); err != nil {
-		return err
-	}
-	time.Sleep(2 * time.Second) // the second sighting is to be a second later
-	before, err := p.stats(ctx)
-	if err != nil {
-		return err
-	}
-	r, cost, err := b.once(ctx, w, "--wait", "10m")
-	if err != nil {
-		return err
-	}
-	s, err := p.stats(ctx)
-	if err != nil {
-		return err
-	}
-	if err := t.acted(r, cost, before, s); err != nil {
-		return err
-	}
-	return b.swept(ctx, t, w, cost)
-}
-
-// acted adds what the acts cost, of those that the provider carried out and the program confirmed.
-func (t *table) acted(r result, cost spent, before, after stats) error {
-	ended, confirmed := before.Sandboxes-after.Sandboxes, 0
-	for _, s := range r.Steps {
-		if s.Step == "terminate" && s.Outcome == "confirmed" {
-			confirmed++
-		}
-	}
-	if ended == 0 || ended != confirmed {
-		return fmt.Errorf("%d ended at the provider, %d confirmed", ended, confirmed)
-	}
-	size := thousands(ended) + " orphans"
-	calls := func(s stats) int { return s.Lists + s.Gets + s.Deletes + s.Others }
-	t.add(row{Work: "calls for each orphan", Size: size, Unit: "calls",
-		Ours: float64(calls(after)-calls(before)) / float64(ended), Bare: 1})
-	t.add(row{Work: "orphans ended, 200 ms a call, 50 calls/s", Size: size, Unit: "s",
-		Ours: cost.wall.Seconds(), Bare: float64(ended) / 50})
-	fmt.Fprintf(os.Stderr, "%d ended: %d lists, %d gets, %d deletes, %d others\n", ended, after.Lists-before.Lists,
-		after.Gets-before.Gets, after.Deletes-before.Deletes, after.Others-before.Others)
 	return nil
 }

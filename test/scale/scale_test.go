@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"io"
 	"net/http"
@@ -148,5 +149,44 @@ func TestProvider(t *testing.T) {
 	n, err := bare.Pages(t.Context(), server.URL)
 	if n != len(p.tasks)-1 || err != nil || p.stats.Deletes != 1 || p.stats.Gets != 4 || p.stats.Lists != 6 {
 		t.Errorf("%d listed, %v, %+v", n, err, p.stats)
+	}
+}
+
+// TestProviderProbes: a sandbox that hangs answers no command, and each call into a sandbox counts.
+func TestProviderProbes(t *testing.T) {
+	p := &provider{tasks: make([]string, 2), ended: map[int]time.Time{}, hang: 2}
+	server := httptest.NewServer(p.routes())
+	defer server.Close()
+	ask := func(ctx context.Context, method string, box int) error {
+		req, err := http.NewRequestWithContext(ctx, method, server.URL+"/toolbox/"+boxID(box)+"/process/execute", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		return err
+	}
+	for _, c := range []struct {
+		method string
+		box    int
+	}{{http.MethodPost, 1}, {http.MethodGet, 1}, {http.MethodGet, 0}} {
+		if err := ask(t.Context(), c.method, c.box); err != nil {
+			t.Errorf("%s of sandbox %d: %v", c.method, c.box, err)
+		}
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	gone := make(chan error, 1)
+	go func() { gone <- ask(ctx, http.MethodPost, 0) }()
+	for asked := false; !asked; time.Sleep(time.Millisecond) { // until it hangs
+		p.count(func(s *stats) { asked = s.Execs == 2 })
+	}
+	leave()
+	if err := <-gone; err == nil {
+		t.Error("a command in a sandbox that hangs was answered")
+	}
+	if p.stats.Probes != 4 || p.stats.calls() != 4 {
+		t.Errorf("%+v, want four calls", p.stats)
 	}
 }

@@ -29,8 +29,10 @@ const goneAfter = time.Second
 // holds no sandbox: each is written when it is asked for.
 type provider struct {
 	latency time.Duration
-	url     string   // its own
-	tasks   []string // the task of each sandbox
+	probe   time.Duration // how long a sandbox takes to answer a probe
+	hang    int           // each of so many sandboxes never answers one; 0: all do
+	url     string        // its own
+	tasks   []string      // the task of each sandbox
 
 	mu    sync.Mutex
 	ended map[int]time.Time
@@ -41,7 +43,7 @@ type provider struct {
 type stats struct {
 	Sandboxes              int // that it has
 	Lists, Gets, Deletes   int
-	Others, Probes         int
+	Others, Probes, Execs  int       // probes are all calls into sandboxes, execs those of them that run a command
 	FirstPage, LastPage    time.Time // first asked for, last answered
 	FirstDelete, LastEnded time.Time
 }
@@ -53,6 +55,8 @@ func serve(ctx context.Context, args []string) error {
 	orphans := set.Int("orphans", 0, "sandboxes of no task")
 	p := &provider{ended: map[int]time.Time{}}
 	set.DurationVar(&p.latency, "latency", 0, "how long each answer takes")
+	set.DurationVar(&p.probe, "probe", 50*time.Millisecond, "how long a sandbox takes to answer a probe")
+	set.IntVar(&p.hang, "hang", 0, "each of so many sandboxes never answers a probe; 0: all answer")
 	if err := set.Parse(args); err != nil {
 		return err
 	}
@@ -103,7 +107,7 @@ func (p *provider) routes() http.Handler {
 	mux.HandleFunc("GET /api/sandbox", p.list)
 	mux.HandleFunc("GET /api/sandbox/{id}", p.get)
 	mux.HandleFunc("DELETE /api/sandbox/{id}", p.end)
-	mux.HandleFunc("/toolbox/", p.probed)
+	mux.HandleFunc("/toolbox/{id}/", p.probed)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		p.count(func(s *stats) { s.Others++ })
 		notFound(w, r)
@@ -235,14 +239,20 @@ func (p *provider) end(w http.ResponseWriter, r *http.Request) {
 	write(w, p.appendBox(nil, i, "destroying"))
 }
 
-// probeTakes is how long a sandbox takes to answer a probe.
-const probeTakes = 50 * time.Millisecond
-
-// probed answers a probe of what runs in a sandbox: a command, or a list of files.
+// probed answers a probe of what runs in a sandbox: a command, or a list of files. Of one that hangs no command ends.
 func (p *provider) probed(w http.ResponseWriter, r *http.Request) {
-	time.Sleep(probeTakes)
-	p.count(func(s *stats) { s.Probes++ })
-	if r.Method == http.MethodPost {
+	runs := r.Method == http.MethodPost
+	p.count(func(s *stats) {
+		if s.Probes++; runs {
+			s.Execs++
+		}
+	})
+	if i, _ := p.find(r); runs && p.hang > 0 && i%p.hang == 0 {
+		<-r.Context().Done()
+		return
+	}
+	time.Sleep(p.probe)
+	if runs {
 		write(w, []byte(`{"exitCode":0,"result":""}`))
 		return
 	}

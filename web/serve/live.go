@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	askEvery   = 500 * time.Millisecond // how often the ledger is asked whether something changed, while somebody looks
+	askEvery   = 900 * time.Millisecond // how often the ledger is asked whether something changed, while somebody looks
 	tellEach   = 900 * time.Millisecond // how far apart pages are told, while the ledger changes all the time
 	mostLive   = 500                    // pages that are told of changes at once
 	beatEvery  = 15 * time.Second       // a stream without news says that it is there

@@ -74,7 +74,7 @@ func TestPagesHearOfChanges(t *testing.T) {
 }
 
 // TestPagesRest: while the ledger changes all the time, pages hear of it once in 0.9 seconds and no more often; of a
-// change after a quiet time they hear in half a second.
+// change after a quiet time they hear in less than a second.
 func TestPagesRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ledger := &moving{}

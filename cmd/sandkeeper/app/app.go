@@ -45,6 +45,8 @@ type App struct {
 	pools    []*pgxpool.Pool
 	onlyLook bool
 	shared   bool // the rate of a provider is kept with all other processes, through the ledger
+
+	queueCurrent atomic.Bool // the job queue's tables were found to be this program's: they do not go back
 }
 
 // Close gives up all connections.

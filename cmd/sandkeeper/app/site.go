@@ -106,9 +106,13 @@ func (a *App) ready(ctx context.Context) error {
 	if err := a.CheckSchema(ctx); err != nil {
 		return err
 	}
+	if a.queueCurrent.Load() {
+		return nil
+	}
 	current, err := queue.Current(ctx, a.Pool)
 	if err == nil && !current {
 		err = errors.New("the tables of the job queue are not this program's: run `sandkeeper migrate`")
 	}
+	a.queueCurrent.Store(err == nil)
 	return err
 }

@@ -1,5 +1,5 @@
 -- Which readings of a snapshot have anything to read. Each row of theirs comes from one of the table that is asked for
--- here, so that a reading that is not named would find none. In a quiet fleet most of them are empty.
+-- here, so that a reading that is not named would find none, or count to none. In a quiet fleet most of them are empty.
 SELECT array_remove(ARRAY[
     CASE WHEN EXISTS (SELECT FROM sandkeeper.modes) THEN 'modes' END,
     CASE WHEN EXISTS (SELECT FROM sandkeeper.pauses) THEN 'pauses' END,
@@ -18,4 +18,14 @@ SELECT array_remove(ARRAY[
     CASE WHEN EXISTS (SELECT FROM sandkeeper.verdicts) THEN 'recall_verdicts' END,
     CASE WHEN EXISTS (SELECT FROM sandkeeper.verdicts) THEN 'tallies' END,
     CASE WHEN EXISTS (SELECT FROM sandkeeper.armings) THEN 'recall_armed' END
-], NULL)
+] || CASE WHEN EXISTS (SELECT FROM sandkeeper.findings WHERE resolved_at IS NULL)
+        THEN ARRAY['overview_findings', 'overview_rules', 'trend_findings', 'trend_leaking'] END
+  || CASE WHEN EXISTS (SELECT FROM sandkeeper.findings WHERE resolved_at IS NOT NULL)
+        THEN ARRAY['overview_resolved', 'trend_findings'] END
+  || CASE WHEN EXISTS (SELECT FROM sandkeeper.actions WHERE closed_at IS NULL)
+        THEN ARRAY['overview_actions', 'overview_open_total', 'score_actions', 'recall_hour'] END
+  || CASE WHEN EXISTS (SELECT FROM sandkeeper.actions WHERE closed_at IS NOT NULL)
+        THEN ARRAY['overview_recent', 'score_actions', 'trend_actions', 'recall_hour'] END
+  || CASE WHEN EXISTS (SELECT FROM sandkeeper.incidents WHERE closed_at IS NOT NULL) THEN ARRAY['closed_incidents'] END
+  || CASE WHEN EXISTS (SELECT FROM sandkeeper.verdicts)
+        THEN ARRAY['regretted', 'score_verdicts', 'trend_saved'] END, NULL)
