@@ -244,6 +244,8 @@ func TestPropertiesFail(t *testing.T) {
 		}},
 		"a worker that shows life is failed": {"P14", "", func(c *court) { c.failed("heartbeat-lost", "t1") }},
 		"healthy work is failed":             {"harm", "", func(c *court) { c.failed("idle-broken", "t1") }},
+		"what waits for its turn is failed, for a sandbox that is broken": {
+			"harm", "task t7 new pick=1h\n", func(c *court) { c.failed("idle-broken", "t7") }},
 		"healthy work is ended":              {"harm", "", func(c *court) { c.ended("errored", "t1", c.box("t1")) }},
 		"the sandbox of a paused task is stopped": {"harm", "sandbox t1 pause\n", func(c *court) {
 			c.ended("errored", "t1", c.box("t1"))
