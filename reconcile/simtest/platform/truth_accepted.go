@@ -33,7 +33,7 @@ func (t truth) accepted(k *task, rule string) string {
 	case (rule == "inactive" || rule == "heartbeat-lost") && t.woundBefore(k, r.Sandbox):
 		return "an earlier worker of its name has set the clock ahead"
 	case (rule == "sandbox-missing" || rule == "heartbeat-lost") && k.box != nil && !k.box.shown &&
-		!t.watch.linked(k, k.box):
+		k.box.former == nil && !t.watch.linked(k, k.box):
 		// "find by link only for a task whose sandbox was never seen": it lost its label before that.
 		return "nobody has ever seen its sandbox as its own"
 	case rule == "sandbox-missing" && k.box == nil && t.fleet().hadName(r.Sandbox):
