@@ -169,6 +169,9 @@ func TestSandboxMissing(t *testing.T) {
 		"named by an id that ended unseen, and one came since that another row names": {seen + unseen +
 			"; task t2 running sandbox=s2; knew box daytona/s2 running task=t2 first=4m name=n; " +
 			"box daytona/s2 running key=s2 name=n", "due", ""},
+		"named by an id that ended unseen, and one came since that the row of a finished task names": {seen + unseen +
+			"; row t2 completed sandbox=s2; knew task t2 completed sandbox=s2; " +
+			"knew box daytona/s2 running task=t2 first=4m name=n; box daytona/s2 running key=s2 name=n", "due", ""},
 		"named by an id that ended unseen, and one is listed for the first time": {
 			seen + unseen + "; box daytona/s2 running name=n", "held", ""},
 		"never started, and what went on with a name of it is gone": {"provider daytona id=yes nameslast=yes label=no named=yes; " +

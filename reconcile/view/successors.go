@@ -118,7 +118,7 @@ func (v *places) unlistedSince(provider string, moment time.Time) bool {
 
 // MayHaveLater reports whether the sandbox that the row names may have a later one of its name that goes on with the
 // work, where nobody knows that name: it ended before any pass saw it, and its id alone is in the row. Each that came
-// about since the task's present state began, and whose id no live row holds, may be it.
+// about since the task's present state began, and whose id no row is known to hold, may be it.
 func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 	return slices.ContainsFunc(v.P.Candidates(s.Task), func(provider string) bool {
 		p, ref := v.P.Providers[provider], reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
@@ -133,17 +133,22 @@ func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 	})
 }
 
-// strayAt reports whether the provider has a sandbox whose id no live row holds, and that is not older than the
+// strayAt reports whether the provider has a sandbox whose id no row is known to hold, and that is not older than the
 // task's present state, as the ledger saw both. A row may get an id that is over, a while after a listing showed the
 // later one.
 func (v *places) strayAt(s *reconcile.Subject, provider string) bool {
 	stray := func(ref reconcile.Ref, name string) bool {
-		return ref.Provider == provider && name != "" &&
-			!slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
+		holds := func(t reconcile.Task) bool { return t.Sandbox == ref.ID }
+		return ref.Provider == provider && name != "" && !slices.ContainsFunc(v.S.Tasks, holds)
 	}
 	for ref, seen := range v.S.Memory.Sandboxes.Each() {
 		//guard:later-unnamed-older live
 		older := s.Known && v.earlierThan(seen.FirstSeen, s.Seen().Since.Add(-v.P.Full))
+		own := v.S.Memory.Tasks.Of(seen.Task)
+		//guard:later-unnamed-own live
+		if own.Named == ref.ID || own.Sandbox == ref.ID {
+			continue
+		}
 		if seen.GoneAt.IsZero() && !older && stray(ref, seen.Name) {
 			return true
 		}
