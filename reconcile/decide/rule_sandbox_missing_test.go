@@ -155,6 +155,9 @@ func TestSandboxMissing(t *testing.T) {
 			seen + "task t0 running started=1h sandbox=s0; knew box daytona/s0 running task=t0 name=n; box daytona/s0 running key=s0 name=n; " +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
 			"look daytona/s1 gone; find t1 none; box daytona/s2 running name=n", "kept", "the next listing tells"},
+		"a search leaves out what another row names too, and this pass shows it": {named +
+			"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=n; task t2 running sandbox=n; " +
+			"box daytona/s1 running key=n; find t1 none", "look", "another row names it too"},
 		"named by an id that ended unseen, and no listing since": {
 			early + "source listing:daytona trusted last=31s; " + unseen, "held", "before any pass saw its name"},
 		"named by an id that ended unseen, and a listing since": {
