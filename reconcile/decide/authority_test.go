@@ -162,19 +162,23 @@ func TestNoRowIsWrittenLater(t *testing.T) {
 }
 
 // TestAccusedAlone: what was found of a sandbox that its task's row names fails the task with it; one that a label
-// alone gives to a task that has another ends alone, also when that shows only right before the deed.
+// alone gives to a task that has another ends alone, as does that of a task that waits for its turn, also when that shows
+// only right before the deed. What was to end alone does not when its row goes first by then.
 func TestAccusedAlone(t *testing.T) {
 	const world = "provider daytona id=yes; task t1 running sandbox=s2; box daytona/s1 creating task=t1"
 	const works = "; box daytona/s2 running task=t1"
+	const waiting = "provider daytona id=yes; task t1 pending; box daytona/s1 creating task=t1"
 	for name, test := range map[string]struct {
 		world  string
 		remedy reconcile.Remedy
 		steps  []reconcile.Step // of the plan, in their order
 		fails  bool             // a fail that was planned before goes on
 	}{
-		"the only one":                  {world, reconcile.Fail, []reconcile.Step{reconcile.StepFail, reconcile.StepTerminate}, true},
-		"beside one that works":         {world + works, reconcile.Fail, []reconcile.Step{reconcile.StepTerminate}, false},
-		"beside one, to be quarantined": {world + works, reconcile.Quarantine, []reconcile.Step{reconcile.StepQuarantine, reconcile.StepTerminate}, false},
+		"the only one":                     {world, reconcile.Fail, []reconcile.Step{reconcile.StepFail, reconcile.StepTerminate}, true},
+		"beside one that works":            {world + works, reconcile.Fail, []reconcile.Step{reconcile.StepTerminate}, false},
+		"of a row that waits for its turn": {waiting, reconcile.Fail, []reconcile.Step{reconcile.StepTerminate}, false},
+		"the same, to be set back":         {waiting, reconcile.Requeue, []reconcile.Step{reconcile.StepTerminate}, false},
+		"beside one, to be quarantined":    {world + works, reconcile.Quarantine, []reconcile.Step{reconcile.StepQuarantine, reconcile.StepTerminate}, false},
 	} {
 		w := worldtest.NewWorld(t, worldtest.Anchor, test.world)
 		w.Only("provisioning-stuck")
@@ -198,7 +202,7 @@ func TestAccusedAlone(t *testing.T) {
 			if j.Decisions[i].Subject.ID != "task:t1" {
 				continue
 			}
-			for step, want := range map[reconcile.Step]bool{reconcile.StepFail: test.fails, reconcile.StepTerminate: true} {
+			for step, want := range map[reconcile.Step]bool{reconcile.StepFail: test.fails, reconcile.StepTerminate: !test.fails} {
 				o := Recheck{View: j.View, Subject: j.Decisions[i].Subject}
 				if o.Judge(&reconcile.Action{Rule: "provisioning-stuck", Step: step}); (o.Finding != nil) != want {
 					t.Errorf("%s: a %s goes on: %t, want %t (%s)", name, step, o.Finding != nil, want, o.Kept)

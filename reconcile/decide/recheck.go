@@ -50,9 +50,23 @@ func (o *Recheck) Judge(a *reconcile.Action) {
 			o.Kept = "its task has another sandbox by now"
 			continue
 		}
+		//guard:again-row-first harm
+		if !a.Step.OnRow() && a.Seq == 0 && o.rowFirst(f, d.Remedies[i]) {
+			o.Kept = "its task has been handed out by now: its row goes first"
+			continue
+		}
 		o.Finding = f
 		return
 	}
+}
+
+// rowFirst reports whether the remedy of the finding begins with the task's row: that a sandbox was to end alone, as
+// where a task waits for its turn, does not hold any more.
+func (o *Recheck) rowFirst(f *reconcile.Finding, remedy reconcile.Remedy) bool {
+	s := o.Subject
+	onRow := remedy == reconcile.Fail || remedy == reconcile.Requeue ||
+		remedy == reconcile.Quarantine && reconcile.RuleNamed(f.Rule).RowFirst
+	return onRow && s.Task != nil && s.LinkState == reconcile.LinkLive && !accusedAlone(o.View, s, f)
 }
 
 // ProbeSays is what a final probe says of the action's verdict. One that answers refutes it, unless

@@ -22,7 +22,11 @@ func TestFinishedUnrecorded(t *testing.T) {
 		"never finished":                   {"task t1 running started=10m ev.activity=1s", "healthy", ""},
 		"it went on, 6s after its end":     {"task t1 running started=1h ev.finished=10m ev.activity=9m54s", "healthy", ""},
 		"its last event, 5s after its end": {"task t1 running started=1h ev.finished=10m ev.activity=9m55s", "report", ""},
-		"only heartbeats after its end":    {"task t1 running started=1h ev.finished=10m ev.heartbeat=5s", "report", ""},
+		"it went on, by a stamp of before the database's clock was set back": {
+			"source tasks trusted setback=-10m; task t1 running started=1h ev.finished=10m ev.activity=-9m", "report", ""},
+		"it went on, later than the clock had come when it was set back": {
+			"source tasks trusted setback=9m59s; task t1 running started=1h ev.finished=10m ev.activity=9m53s", "healthy", ""},
+		"only heartbeats after its end": {"task t1 running started=1h ev.finished=10m ev.heartbeat=5s", "report", ""},
 		"recorded": {
 			"row t1 completed ev.finished=1h; box daytona/s1 running task=t1", "healthy", ""},
 	})

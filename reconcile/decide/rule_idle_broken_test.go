@@ -13,7 +13,14 @@ func TestIdleBroken(t *testing.T) {
 			broken, "due", "says running but does not work: 3 probes in a row failed over 1m, the last: exec: timed out"},
 		"over a second less": {
 			live + box + "probe daytona/s1 failed=119s,90s,60s", "probe", "3 of 3 probes failed over 59s of 1m"},
-		"two failures":            {live + box + "probe daytona/s1 failed=2m,1m", "probe", "2 of 3"},
+		"two failures": {live + box + "probe daytona/s1 failed=2m,1m", "probe", "2 of 3"},
+		"the only other answered when the second was met": {
+			live + box + "probe daytona/s1 failed=5m,2m,1s; probe daytona/s9 answered=2m5s", "due", ""},
+		"the only other answered before the second was met": {
+			live + box + "probe daytona/s1 failed=5m,2m,1s; probe daytona/s9 answered=2m6s", "held", ""},
+		"two others answered before the second was met": {
+			live + box + "probe daytona/s1 failed=5m,2m,1s; probe daytona/s9 answered=2m6s; " +
+				"box daytona/s8 running task=t8; row t8 completed; probe daytona/s8 answered=5m", "due", ""},
 		"four failures":           {live + box + "probe daytona/s1 failed=3m,2m,1m,1s", "due", "4 probes"},
 		"the clock ran backwards": {live + box + "probe daytona/s1 failed=1m,90s,2m", "probe", ""},
 		"active after the first failure": {
@@ -85,10 +92,10 @@ func TestIdleBroken(t *testing.T) {
 		"never probed": {live + box, "healthy", ""},
 		"nobody else answers": {
 			"task t1 running started=1h; " + box + "probe daytona/s1 failed=2m,1m30s,1m", "held", "probes-untrusted daytona"},
-		"the other answered in the same round": {other + box + "task t1 running started=1h; " +
-			"probe daytona/s9 answered=125s; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
+		"the other answered in the round of the second": {other + box + "task t1 running started=1h; " +
+			"probe daytona/s9 answered=95s; probe daytona/s1 failed=2m,1m30s,1m", "due", ""},
 		"the other answered long before": {other + box + "task t1 running started=1h; " +
-			"probe daytona/s9 answered=126s; probe daytona/s1 failed=2m,1m30s,1m", "held",
+			"probe daytona/s9 answered=96s; probe daytona/s1 failed=2m,1m30s,1m", "held",
 			"no other sandbox has answered since its probes fail"},
 		"one of two others fails as well": {broken + "box daytona/s8 running task=t8; row t8 completed; " +
 			"probe daytona/s8 failed=1m", "held", "1 of the 2 others that were probed since fail as well"},

@@ -16,6 +16,10 @@ func TestSandboxMissing(t *testing.T) {
 	const named = seen + "provider daytona label=no named=yes id=no; "
 	const searched = seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
 		"find t1 none; "
+	// The sandbox was made and ended between two listings, where a later one of its name may go on.
+	const unseen = "provider daytona id=yes nameslast=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; " +
+		"knew task t1 running since=5m sandbox=s1; " + gone
+	const early = "pass quick; finding sandbox-missing task:t1 first=1m last=15s sighted=15s sightings=1; "
 	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
 		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
@@ -151,6 +155,28 @@ func TestSandboxMissing(t *testing.T) {
 			seen + "task t0 running started=1h sandbox=s0; knew box daytona/s0 running task=t0 name=n; box daytona/s0 running key=s0 name=n; " +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
 			"look daytona/s1 gone; find t1 none; box daytona/s2 running name=n", "kept", "the next listing tells"},
+		"a search leaves out what another row names too, and this pass shows it": {named +
+			"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=n; task t2 running sandbox=n; " +
+			"box daytona/s1 running key=n; find t1 none", "look", "another row names it too"},
+		"named by an id that ended unseen, and no listing since": {
+			early + "source listing:daytona trusted last=31s; " + unseen, "held", "before any pass saw its name"},
+		"named by an id that ended unseen, and a listing since": {
+			early + "source listing:daytona trusted last=30s; " + unseen, "due", ""},
+		"named by an id that ended unseen, and no other came": {seen + unseen, "due", ""},
+		"named by an id that ended unseen, where no name lasts": {
+			early + "source listing:daytona trusted last=31s; " + unseen + "; provider daytona nameslast=no", "due", ""},
+		"named by an id that ended unseen, and one came since": {
+			seen + unseen + "; knew box daytona/s2 running first=7m name=n; box daytona/s2 running name=n", "held", ""},
+		"named by an id that ended unseen, and another was there before": {
+			seen + unseen + "; knew box daytona/s2 running first=421s name=n; box daytona/s2 running name=n", "due", ""},
+		"named by an id that ended unseen, and one came since that another row names": {seen + unseen +
+			"; task t2 running sandbox=s2; knew box daytona/s2 running task=t2 first=4m name=n; " +
+			"box daytona/s2 running key=s2 name=n", "due", ""},
+		"named by an id that ended unseen, and one came since that the row of a finished task names": {seen + unseen +
+			"; row t2 completed sandbox=s2; knew task t2 completed sandbox=s2; " +
+			"knew box daytona/s2 running task=t2 first=4m name=n; box daytona/s2 running key=s2 name=n", "due", ""},
+		"named by an id that ended unseen, and one is listed for the first time": {
+			seen + unseen + "; box daytona/s2 running name=n", "held", ""},
 		"never started, and what went on with a name of it is gone": {"provider daytona id=yes nameslast=yes label=no named=yes; " +
 			seen + "task t1 assigned updated=5m; knew task t1 assigned since=5m; " +
 			"knew box daytona/s2 running task=t1 first=4m name=n; look daytona/s2 gone", "healthy", ""},

@@ -84,7 +84,7 @@ func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) R
 	}
 	out := Result{
 		Found: true, Due: true, Sandbox: b, NeedsProbe: true, Since: v.Now.Sub(first.At),
-		Holds: append(explainedElsewhere(v, s, b), failsElsewhere(v, b, first.At)...),
+		Holds: append(explainedElsewhere(v, s, b), failsElsewhere(v, b, run)...),
 		Reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
 			b.ID, b.Raw, len(run), text.Duration(span), last.Detail),
 		Evidence: []reconcile.Evidence{boxSeenAs(b)},
@@ -108,8 +108,8 @@ func byTurns(v *view.View, b *reconcile.SeenSandbox) bool {
 // failsElsewhere holds a verdict unless most of the others that were probed since the first
 // failure, at the same provider, answer. An older answer says nothing of the provider as it is
 // now, and an infrastructure that fails in part fails some sandbox several times in a row.
-func failsElsewhere(v *view.View, b *reconcile.SeenSandbox, first time.Time) reconcile.HeldBy {
-	failed, answered := others(v, b.Ref, first)
+func failsElsewhere(v *view.View, b *reconcile.SeenSandbox, run []reconcile.ProbeResult) reconcile.HeldBy {
+	failed, answered := besideRun(v, b.Ref, run)
 	switch {
 	//guard:broken-witness harm
 	case answered == 0:
@@ -140,7 +140,7 @@ func provesBroken(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) 
 	if s.Task.AsOf.Sub(v.Sign(s.Task)) <= v.Limit && len(run) < v.P.Rules["idle-broken"].Failures {
 		return false
 	}
-	failed, answered := others(v, b.Ref, run[0].At)
+	failed, answered := besideRun(v, b.Ref, run)
 	//guard:silent-in-part harm
 	if failed*3 > failed+answered {
 		return false
@@ -148,6 +148,17 @@ func provesBroken(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) 
 	//guard:silent-probes harm
 	//guard:silent-witness harm
 	return len(v.FrozenOf(reconcile.ProbesOf(b.Provider), reconcile.BoxSubject(b.Ref))) == 0 && answered > 0
+}
+
+// besideRun counts the others that were probed since the first failure of a run, as [others] does. One alone that
+// answered has to have done so since the second: of what its provider did later, its word of then says nothing.
+func besideRun(v *view.View, ref reconcile.Ref, run []reconcile.ProbeResult) (failed, answered int) {
+	failed, answered = others(v, ref, run[0].At)
+	//guard:broken-heard-later harm
+	if answered == 1 && len(run) > 1 {
+		_, answered = others(v, ref, run[1].At)
+	}
+	return failed, answered
 }
 
 // flapping is for how long a failure that was followed by an answer speaks against the provider's probes.

@@ -77,6 +77,11 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 		holds = append(holds, allSilent(v, t)...)
 	}
 	holds = append(holds, strangers(v, s)...)
+	//guard:missing-goes-on-unnamed harm
+	if v.MayHaveLater(s) {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
+			Reason: "sandbox ended before any pass saw its name, by which a later one may go on with the work"})
+	}
 	//guard:missing-searched P3
 	if !had && onlySearched(v, t) {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,

@@ -28,11 +28,16 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 	switch {
 	case ruling.Goes():
 		a.Detail = said + ", asked again"
-		if err := r.repeat(ctx, &a, f, ruling); err != nil {
+		heard, err := r.repeat(ctx, &a, f, ruling)
+		if err != nil {
 			a.Detail += ": " + text.Clip(err.Error(), 200)
-		} else {
-			a.How = ""
+			return a
 		}
+		//guard:reissue-heard lost
+		if !heard && a.How == reconcile.HowUnheard {
+			return a // it is gone, and still no answer said that what was asked for was heard
+		}
+		a.How = ""
 	case ruling.Outcome == reconcile.OutcomeWithdrawn:
 		return r.withdraw(a, fmt.Sprintf("accepted %s ago, never carried out, and not asked again: %s", age, ruling.Why))
 	case ruling.Outcome.Closed():
@@ -43,15 +48,15 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 	return a
 }
 
-// repeat makes the same request once more.
-func (r *executor) repeat(ctx context.Context, a *reconcile.Action, f *gathered, ruling decide.Ruling) error {
+// repeat makes the same request once more, and reports whether the answer says that it was heard.
+func (r *executor) repeat(ctx context.Context, a *reconcile.Action, f *gathered, ruling decide.Ruling) (bool, error) {
 	a.AskedAt = f.acted
 	switch a.Step {
 	case reconcile.StepResume:
-		return r.k.effects().resume(ctx, ruling, a, f.Lookup.Sandbox)
+		return true, r.k.effects().resume(ctx, ruling, a, f.Lookup.Sandbox)
 	case reconcile.StepActivate:
-		return r.k.effects().activate(ctx, ruling, a)
+		return true, r.k.effects().activate(ctx, ruling, a)
 	}
-	_, err := r.k.effects().end(ctx, ruling, a, f.Lookup.Sandbox)
-	return err
+	said, err := r.k.effects().end(ctx, ruling, a, f.Lookup.Sandbox)
+	return said == reconcile.TerminateAccepted || said == reconcile.TerminateDone, err
 }

@@ -120,6 +120,11 @@ func (v *places) absentAt(provider string, s *reconcile.Subject) (string, bool) 
 			return fmt.Sprintf("sandbox %s at %s is %s, and is linked elsewhere", ref.ID, provider, look.Sandbox.Raw), false
 		}
 	}
+	// A row of another may name it too, and count as its user: a search that leaves it out says nothing then.
+	//guard:where-named-elsewhere harm
+	if sb := v.shownByName(provider, s); sb != nil {
+		return fmt.Sprintf("sandbox %s at %s is %s, and another row names it too", sb.ID, provider, sb.Raw), false
+	}
 	if p.LinkTask || p.ByKey(t) {
 		find, ok := v.S.Finds[t.ID]
 		switch {
@@ -135,6 +140,22 @@ func (v *places) absentAt(provider string, s *reconcile.Subject) (string, bool) 
 		}
 	}
 	return "no sandbox at " + provider, true
+}
+
+// shownByName is a sandbox that this pass saw at the provider, that is there, and that the row names, though it counts
+// as another's.
+func (v *places) shownByName(provider string, s *reconcile.Subject) *reconcile.Sandbox {
+	for i := range v.S.Sandboxes {
+		sb := &v.S.Sandboxes[i]
+		if sb.Provider != provider || !sb.CalledBy(s.Task.Sandbox) || v.S.Lookups[sb.Ref].Gone || sb.Task != "" ||
+			(&reconcile.SeenSandbox{Sandbox: sb, Here: true}).Lost() {
+			continue
+		}
+		if !s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Ref == sb.Ref }) {
+			return sb
+		}
+	}
+	return nil
 }
 
 // FindsSome reports whether a search found a sandbox that a direct look does not know to be gone, and that

@@ -101,14 +101,62 @@ func (v *places) MayGoOn(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	if !b.Known { // only a look at what the row names shows it: it was over when a pass first missed it
 		over = v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}].FirstSeen
 	}
+	//guard:heir-shown harm
+	return over.IsZero() || v.unlistedSince(b.Provider, over) || v.heirShown(s, b)
+}
+
+// unlistedSince reports whether no listing stands that shows what came by a moment.
+func (v *places) unlistedSince(provider string, moment time.Time) bool {
 	listed := v.Now
 	if v.S.Kind != reconcile.Full {
-		listed = v.S.Memory.Sources[reconcile.ListingOf(b.Provider)].LastTrusted
+		listed = v.S.Memory.Sources[reconcile.ListingOf(provider)].LastTrusted
 	}
 	//guard:heir-indexed harm
-	behind := max(indexLag, v.P.Providers[b.Provider].IndexLag)
-	//guard:heir-shown harm
-	return over.IsZero() || listed.Sub(over) < behind || v.heirShown(s, b)
+	behind := max(indexLag, v.P.Providers[provider].IndexLag)
+	return listed.Sub(moment) < behind
+}
+
+// MayHaveLater reports whether the sandbox that the row names may have a later one of its name that goes on with the
+// work, where nobody knows that name: it ended before any pass saw it, and its id alone is in the row. Each that came
+// about since the task's present state began, and whose id no row is known to hold, may be it.
+func (v *places) MayHaveLater(s *reconcile.Subject) bool {
+	return slices.ContainsFunc(v.P.Candidates(s.Task), func(provider string) bool {
+		p, ref := v.P.Providers[provider], reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
+		if !p.NamesLast || !p.SandboxIsID || !v.S.Lookups[ref].Gone || v.S.Memory.Sandboxes.Has(ref) {
+			return false
+		}
+		missed := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}].FirstSeen
+		//guard:later-unnamed-listed harm
+		early := missed.IsZero() || v.unlistedSince(provider, missed)
+		//guard:later-unnamed-shown harm
+		return early || v.strayAt(s, provider)
+	})
+}
+
+// strayAt reports whether the provider has a sandbox whose id no row is known to hold, and that is not older than the
+// task's present state, as the ledger saw both. A row may get an id that is over, a while after a listing showed the
+// later one.
+func (v *places) strayAt(s *reconcile.Subject, provider string) bool {
+	stray := func(ref reconcile.Ref, name string) bool {
+		holds := func(t reconcile.Task) bool { return t.Sandbox == ref.ID }
+		return ref.Provider == provider && name != "" && !slices.ContainsFunc(v.S.Tasks, holds)
+	}
+	for ref, seen := range v.S.Memory.Sandboxes.Each() {
+		//guard:later-unnamed-older live
+		older := s.Known && v.earlierThan(seen.FirstSeen, s.Seen().Since.Add(-v.P.Full))
+		own := v.S.Memory.Tasks.Of(seen.Task)
+		//guard:later-unnamed-own live
+		if own.Named == ref.ID || own.Sandbox == ref.ID {
+			continue
+		}
+		if seen.GoneAt.IsZero() && !older && stray(ref, seen.Name) {
+			return true
+		}
+	}
+	//guard:later-unnamed-new harm
+	return slices.ContainsFunc(v.S.Sandboxes, func(sb reconcile.Sandbox) bool {
+		return sb.State.Exists() && !v.S.Memory.Sandboxes.Has(sb.Ref) && stray(sb.Ref, sb.Name)
+	})
 }
 
 // heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id. Where

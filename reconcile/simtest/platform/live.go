@@ -201,10 +201,17 @@ func (t truth) finder(k *task, r *row) string {
 	switch {
 	case !started && r.State == reconcile.TaskAssigned && t.enforced("assigned-stale"):
 		return "assigned-stale"
-	case started && lost && k.box != nil && (k.box.shown || r.names(k.box)) && t.enforced("sandbox-missing"):
+	case started && lost && k.box != nil && (k.box.shown || r.names(k.box) && !mayNeedNone(k, &seen)) &&
+		t.enforced("sandbox-missing"):
 		return "sandbox-missing"
 	}
 	return ""
+}
+
+// mayNeedNone reports whether nothing tells that a task ever had a sandbox: its row holds a name that the platform made
+// up, and nobody was heard from it.
+func mayNeedNone(k *task, seen *reconcile.Task) bool {
+	return seen.Sandbox != k.box.ref.ID && seen.LastSeen().IsZero()
 }
 
 // wrongBox is a sandbox of ours that nobody needs.

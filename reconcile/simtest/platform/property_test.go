@@ -75,6 +75,11 @@ func (c *court) looks(task string, b *box) {
 	}
 }
 
+// happens lets something happen to the sandbox of a task.
+func (c *court) happens(task, what string) {
+	c.platform.fleet().sandboxEvent(argsOf([]string{task, what}))
+}
+
 // ends ends a sandbox at its provider.
 func (c *court) ends(b *box) {
 	_, _ = b.cloud.world.Destroy(b.ref.ID)
@@ -136,6 +141,19 @@ func TestPropertiesFail(t *testing.T) {
 			c.failed("heartbeat-lost", "t9")
 		}},
 		"a live task's sandbox is called missing": {"P3", "", func(c *court) { c.failed("sandbox-missing", "t1") }},
+		"a sandbox that came back before the last look is called missing": {"P3", "sandbox t1 stop\n", func(c *court) {
+			time.Sleep(3 * time.Minute)
+			c.happens("t1", "resume")
+			c.failed("sandbox-missing", "t1")
+		}},
+		"a sandbox that came back while the process stood still is called missing": {"P3", "sandbox t1 stop\n", func(c *court) {
+			time.Sleep(3 * time.Minute)
+			a := c.claims(action("w1", "sandbox-missing", "t1", nil))
+			c.looks("t1", c.box("t1"))
+			c.happens("t1", "resume")
+			time.Sleep(stillMost + time.Second)
+			c.writes("t1", a)
+		}},
 		"a sandbox that a row explains is ended as an orphan": {"P3", "", func(c *court) {
 			c.ended("orphan", "t9", c.box("t9"))
 		}},
@@ -244,7 +262,9 @@ func TestPropertiesFail(t *testing.T) {
 		}},
 		"a worker that shows life is failed": {"P14", "", func(c *court) { c.failed("heartbeat-lost", "t1") }},
 		"healthy work is failed":             {"harm", "", func(c *court) { c.failed("idle-broken", "t1") }},
-		"healthy work is ended":              {"harm", "", func(c *court) { c.ended("errored", "t1", c.box("t1")) }},
+		"what waits for its turn is failed, for a sandbox that is broken": {
+			"harm", "task t7 new pick=1h\n", func(c *court) { c.failed("idle-broken", "t7") }},
+		"healthy work is ended": {"harm", "", func(c *court) { c.ended("errored", "t1", c.box("t1")) }},
 		"the sandbox of a paused task is stopped": {"harm", "sandbox t1 pause\n", func(c *court) {
 			c.ended("errored", "t1", c.box("t1"))
 		}},
@@ -301,6 +321,24 @@ func TestPropertiesHold(t *testing.T) {
 				time.Sleep(2 * time.Minute)
 			}
 			c.ended("orphan", "", b)
+		}},
+		"silence of a tenant that hides the outage from itself, right after the events came back": {
+			"tenants 2\ntask x4 running age=2h sandbox=yes\nevents down for 10m\n", func(c *court) {
+				c.happens("x4", "break")
+				for range 5 {
+					time.Sleep(2 * time.Minute)
+					c.step(Step{Call: "Record", Effect: true, Args: reconcile.Record{Kind: reconcile.Full, Complete: true, At: time.Now()}})
+				}
+				c.failed("heartbeat-lost", "x4")
+			}},
+		"a sandbox that came back while the write was on its way": {"sandbox t1 stop\n", func(c *court) {
+			time.Sleep(3 * time.Minute)
+			a := c.claims(action("w1", "sandbox-missing", "t1", nil))
+			c.looks("t1", c.box("t1"))
+			time.Sleep(time.Second)
+			c.happens("t1", "resume")
+			time.Sleep(3 * time.Second)
+			c.writes("t1", a)
 		}},
 		"a person ends it with its task": {"", func(c *court) {
 			a := action("a1", reconcile.RuleOperator, "t1", c.box("t1"))

@@ -66,7 +66,8 @@ func (w *watch) absent(d *effect) string {
 		return ""
 	case d.write != nil && d.rule() == "sandbox-missing":
 		b := d.k.box
-		if b.there() && !w.unshown(d.k, b) && b.owner == ours && b.state != reconcile.SandboxStopped && w.was.linked &&
+		if b.there() && !w.unshown(d.k, b) && !w.cameBack(d, b) && b.owner == ours &&
+			b.state != reconcile.SandboxStopped && w.was.linked &&
 			w.platform.clocks.moved(b.ref.Provider, b.born) == 0 { // else its provider does not show what is made later
 			return fmt.Sprintf("%s: its sandbox %s is %s", d.what(), b.ref, b.state)
 		}
@@ -78,6 +79,13 @@ func (w *watch) absent(d *effect) string {
 		}
 	}
 	return ""
+}
+
+// cameBack reports whether a sandbox left the state that the process had seen it in after its last look, a moment
+// before the deed or while the call was on its way: nobody could have seen that.
+func (w *watch) cameBack(d *effect, b *box) bool {
+	looked := d.p.boxes[b.ref]
+	return b.since.After(looked.at) && w.harm().soon(d, looked.moment)
 }
 
 // unshown reports whether nothing can tell of a sandbox yet: its provider's index lags, so that no listing

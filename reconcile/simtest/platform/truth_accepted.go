@@ -13,6 +13,7 @@ func (t truth) accepted(k *task, rule string) string {
 	r := t.table.truly(k.id)
 	switch {
 	case r == nil:
+	case r.State == reconcile.TaskPending && reconcile.RuleNamed(rule).RowFirst: // nothing works for it in a sandbox yet
 	case rule == "heartbeat-lost" && k.restored && k.box != nil && r.Sandbox != k.box.key:
 		return "a backup names another sandbox"
 	case rule == "assigned-stale" && k.restored:
@@ -31,11 +32,8 @@ func (t truth) accepted(k *task, rule string) string {
 		return "what has the name in its row is broken"
 	case (rule == "inactive" || rule == "heartbeat-lost") && t.woundBefore(k, r.Sandbox):
 		return "an earlier worker of its name has set the clock ahead"
-	case (rule == "idle-broken" || rule == "executions-stuck") && r.State == reconcile.TaskPending && k.box != nil &&
-		!k.box.broken.IsZero():
-		return "its sandbox is broken, and the remedy is to fail it"
 	case (rule == "sandbox-missing" || rule == "heartbeat-lost") && k.box != nil && !k.box.shown &&
-		!t.watch.linked(k, k.box):
+		k.box.former == nil && !t.watch.linked(k, k.box):
 		// "find by link only for a task whose sandbox was never seen": it lost its label before that.
 		return "nobody has ever seen its sandbox as its own"
 	case rule == "sandbox-missing" && k.box == nil && t.fleet().hadName(r.Sandbox):
