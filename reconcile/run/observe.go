@@ -190,6 +190,7 @@ func (k observer) listOne(ctx context.Context, name string, r *remembering) reco
 	})
 	end(err, slog.Int("pages", pages))
 	seen.Listing = listing
+	seen.Calls = max(pages, k.clocks.Calls(name).Answered)
 	seen.Provider = name
 	//guard:list-failed P3
 	if err != nil {
@@ -236,14 +237,18 @@ const unsieved = 10
 // sieve is what tells plain rows from others; nil where everybody is to be read. So it is where one only looks, and
 // where this very process is to act on what the ledger has open.
 func (k observer) sieve(s *reconcile.Snapshot, listed *fleet.Listing) *decide.Sieve {
-	large := s.Memory.Tasks.Len() >= cmp.Or(k.Sieved, sieved)
-	if k.turn == 0 || !large || k.acts && len(s.Memory.Actions) > 0 {
+	if k.turn == 0 || !k.large(s) || k.acts && len(s.Memory.Actions) > 0 {
 		return nil
 	}
 	if s.Kind == reconcile.Full && k.Vain != nil && k.Vain.Add(-1) >= 0 {
 		return nil
 	}
 	return decide.NewSieve(s, &k.Policy, listed)
+}
+
+// large reports whether so many tasks are remembered that a pass leaves out plain rows.
+func (k *Reconciler) large(s *reconcile.Snapshot) bool {
+	return s.Memory.Tasks.Len() >= cmp.Or(k.Sieved, sieved)
 }
 
 // readSome reads the live tasks and keeps those that are not plain.
