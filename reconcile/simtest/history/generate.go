@@ -97,13 +97,14 @@ func (d *draw) providers() {
 	if d.IntN(3) == 0 {
 		d.clouds = append(d.clouds, "annex")
 	}
+	ends := dice{rand.New(rand.NewPCG(d.out.Seed, 0xe4d5))}
 	stores := map[bool]string{true: "stores=yes"}[d.out.Seed%2 == 1] // drawn by nothing: older seeds stay what they were
 	for _, name := range d.clouds {
-		d.setup("provider %s %s required=%s rests=%s exclusive=%s %s start=%s delete=%s %s %s", name, stores,
+		d.setup("provider %s %s required=%s rests=%s exclusive=%s %s start=%s delete=%s %s %s %s", name, stores,
 			d.more.one("yes", "yes", "no"), d.more.one("no", "no", "yes"), d.one("no", "yes"), d.ties(),
 			d.one("5s", "20s", "1m"),
 			d.one("1s", "20s", "20s", "1m", "4m"), d.maybe(6, "lag="+d.one("10s", "45s")),
-			d.maybe(3, "page="+d.one("2", "3", "5")))
+			d.maybe(3, "page="+d.one("2", "3", "5")), ends.maybe(2, "ends=yes"))
 		if d.IntN(4) == 0 {
 			d.setup("probe %s every=%s budget=%s", name, d.one("2m", "5m"), d.one("3", "50"))
 		}
