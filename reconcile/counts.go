@@ -14,6 +14,7 @@ const (
 	CountForeign   = "foreign"      // by provider: what is not ours
 	CountBeyond    = "beyond_usual" // of the task that has the most sandboxes beyond those that are usual for it
 	CountUnlooked  = "not_looked_at"
+	CountListed    = "listed" // 1 of a quick pass that listed everything too
 
 	CountAge        = "age"         // by provider and bound: sandboxes of ours that are at most so many seconds old
 	CountAges       = "ages"        // by provider: their ages in seconds, added up
@@ -54,11 +55,13 @@ func ParseCount(text string) Count {
 	return Count{What: text}
 }
 
-// WithoutMeasures are the counts of things, without the ages and quotas that only metrics read.
+// WithoutMeasures are the counts of things, without the ages and quotas that only metrics read, and without how a pass
+// was made.
 func WithoutMeasures(counts map[string]int) map[string]int {
 	out := maps.Clone(counts)
 	maps.DeleteFunc(out, func(text string, _ int) bool {
-		return slices.Contains([]string{CountAge, CountAges, CountQuotaUsed, CountQuotaLimit}, ParseCount(text).What)
+		left := []string{CountListed, CountAge, CountAges, CountQuotaUsed, CountQuotaLimit}
+		return slices.Contains(left, ParseCount(text).What)
 	})
 	return out
 }

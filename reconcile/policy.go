@@ -139,6 +139,7 @@ const (
 type Policy struct {
 	Installation string
 	Quick, Full  time.Duration // the longest gap between two passes on schedule
+	Small        int           // calls to a provider that a full pass may take for quick ones to be full as well; 0: never
 	Rules        map[string]RulePolicy
 	Limits       Limits
 	Providers    map[string]ProviderPolicy
@@ -211,6 +212,7 @@ type ProviderPolicy struct {
 	Records       bool          // it keeps a record of how sandboxes ended; the keeper asks the adapter
 	TwoStores     bool          // a get and a listing read two stores; the keeper asks the adapter
 	IndexLag      time.Duration // what is made is listed within so long, 0 for not told; the keeper asks the adapter
+	Rate          float64       // calls a second, over all replicas; 0: not known
 	PricePerHour  float64       // USD for one sandbox
 	Prices        []Price       // of templates, regions and sizes that cost something else
 	LinkRequired  bool          // each sandbox of ours has the link: one without it may be terminated

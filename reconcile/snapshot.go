@@ -188,6 +188,7 @@ type ListingSeen struct {
 	CircuitOpen bool   // it was not asked for, because the credential was refused a moment ago
 	Owned       int
 	Foreign     int
+	Calls       int // that it took
 }
 
 // A Lookup is what a direct get by id said.

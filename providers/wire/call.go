@@ -82,8 +82,12 @@ func (c *Client) Once(ctx context.Context, k Call) (Answer, error) {
 	}
 	c.heard(k, true)
 	c.learn(k, a)
-	if !k.Inside && a.OK() {
+	switch {
+	case k.Inside:
+	case a.OK():
 		reconcile.NoteClock(ctx, saidDate(a.Header), began)
+	case a.Status == http.StatusTooManyRequests:
+		reconcile.NoteThrottled(ctx)
 	}
 	return a, nil
 }

@@ -53,3 +53,25 @@ func TestClockOfEachAnswer(t *testing.T) {
 		})
 	}
 }
+
+// How often a provider was asked is counted with that, and how often it said that this was too often.
+func TestAnswersAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &double{answer: func(call int, w http.ResponseWriter, _ *http.Request) {
+			if call == 2 {
+				w.WriteHeader(http.StatusTooManyRequests)
+				return
+			}
+			sendJSON(w, 200, one)
+		}}
+		client, clocks := over(t, d), &reconcile.Clocks{}
+		for range 2 { // the second one is asked again
+			if err := client.read(clocks.Watch(t.Context(), "lab")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := clocks.Calls("lab"); got != (reconcile.Calls{Answered: 3, Throttled: 1}) || clocks.Calls("another").Answered > 0 {
+			t.Errorf("counted %+v", got)
+		}
+	})
+}

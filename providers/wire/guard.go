@@ -60,8 +60,11 @@ func (g guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	a := Answer{Status: res.StatusCode, Header: res.Header, Date: g.client.date(res.Header)}
 	g.client.tell(strings.ToLower(r.Method), codeOf(a, false), time.Since(began))
-	if a.OK() {
+	switch {
+	case a.OK():
 		reconcile.NoteClock(r.Context(), saidDate(a.Header), began)
+	case a.Status == http.StatusTooManyRequests:
+		reconcile.NoteThrottled(r.Context())
 	}
 	limit := g.limit
 	if !a.OK() && a.Status != http.StatusSwitchingProtocols {

@@ -190,6 +190,7 @@ func (k observer) listOne(ctx context.Context, name string, r *remembering) reco
 	})
 	end(err, slog.Int("pages", pages))
 	seen.Listing = listing
+	seen.Calls = max(pages, k.clocks.Calls(name).Answered)
 	seen.Provider = name
 	//guard:list-failed P3
 	if err != nil {
@@ -236,7 +237,7 @@ const unsieved = 10
 // sieve is what tells plain rows from others; nil where everybody is to be read. So it is where one only looks, and
 // where this very process is to act on what the ledger has open.
 func (k observer) sieve(s *reconcile.Snapshot, listed *fleet.Listing) *decide.Sieve {
-	large := max(s.Memory.Tasks.Len(), listed.Len()) >= cmp.Or(k.Sieved, sieved)
+	large := k.large(max(s.Memory.Tasks.Len(), listed.Len()))
 	if k.turn == 0 || !large || k.acts && len(s.Memory.Actions) > 0 {
 		return nil
 	}
@@ -245,6 +246,9 @@ func (k observer) sieve(s *reconcile.Snapshot, listed *fleet.Listing) *decide.Si
 	}
 	return decide.NewSieve(s, &k.Policy, listed)
 }
+
+// large reports whether there are so many tasks that a pass leaves out plain rows.
+func (k *Reconciler) large(tasks int) bool { return tasks >= cmp.Or(k.Sieved, sieved) }
 
 // readSome reads the live tasks and keeps those that are not plain.
 func (k observer) readSome(ctx context.Context, s *reconcile.Snapshot, sieve *decide.Sieve) error {

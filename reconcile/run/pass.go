@@ -196,7 +196,11 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 	if err != nil {
 		return nil, fmt.Errorf("begin a %s pass: %w", kind, err)
 	}
-	r, err := k.judge(ctx, kind, id)
+	made := kind
+	if k.lists {
+		made = reconcile.Full
+	}
+	r, err := k.judge(ctx, made, id)
 	//guard:stop-no-outage P6
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return nil, err // we were asked to stop: that says nothing of any source
@@ -206,7 +210,11 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 		//guard:failed-pass P6
 		return nil, errors.Join(err, k.recordFailed(ctx, lease, failed))
 	}
-	r.Pass = id
+	r.Pass, r.Due = id, kind
+	k.measureSmall(r)
+	if k.lists {
+		r.Counts = asQuick(r.Counts)
+	}
 	r.Plan = decide.MakePlan(r.Judged, id)
 	if n := r.Plan.Unlooked; n > 0 {
 		r.Counts[reconcile.CountUnlooked] = n
@@ -307,7 +315,7 @@ func (r *Result) record() reconcile.Record {
 	tasks, boxes := decide.SeenTasks(v), decide.SeenSandboxes(v, r.Judged.Decisions)
 	r.Judged.Tallies = decide.Tallies(v, tasks, boxes)
 	return reconcile.Record{
-		Pass: r.Pass, Kind: r.Kind, At: r.At, Complete: r.Complete, Error: r.Error,
+		Pass: r.Pass, Kind: r.Due, At: r.At, Complete: r.Complete, Error: r.Error,
 		Kept: r.Plan.Kept, Counts: r.Counts, WatchSince: v.S.Memory.WatchSince,
 		Tasks: tasks, Sandboxes: boxes, Heard: v.S.Plain.Heard, Fresh: v.S.Plain.Fresh,
 		Findings: r.Plan.Findings, Resolved: r.Judged.Resolved,

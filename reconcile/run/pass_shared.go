@@ -13,7 +13,7 @@ import (
 // Pass runs one pass and leaves to the queue what it calls for: any process may do it, with
 // a [Worker]. It waits for nobody: who holds the pass lease is told by a [HeldError]. When
 // a pass that covers this one began less than apart ago there is nothing to do: the result
-// is nil, and so is the error.
+// is nil, and so is the error. A quick pass of a small fleet lists everything, see [Reconciler.Small].
 func (k *Reconciler) Pass(ctx context.Context, kind reconcile.PassKind, apart time.Duration, pushed ...reconcile.Ref,
 ) (*Result, error) {
 	in := *k
@@ -42,6 +42,7 @@ func (k *Reconciler) passAlone(ctx context.Context, kind reconcile.PassKind, apa
 	if done || err != nil {
 		return nil, err
 	}
+	k.lists = k.listsToo(kind, apart)
 	r, err := k.pass(held.watch, lease, kind) //nolint:contextcheck // both contexts are made from ctx
 	if err != nil {
 		return nil, cause(held.watch, err) //nolint:contextcheck // made from ctx

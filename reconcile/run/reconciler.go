@@ -76,17 +76,23 @@ type Reconciler struct {
 	// Vain is how many full passes still read everybody at once, as it was in vain to leave rows out; nil: each tries.
 	Vain *atomic.Int32
 
+	// Small is what the full passes of this process found of whether quick ones, by their schedule, list everything as
+	// well; nil: none does.
+	Small *Small
+
 	acts   bool              // this process acts on what is open in the ledger, and not the queue
 	pushed []reconcile.Ref   // that a provider gave a reason to look at in this pass
 	turn   int64             // of those who take turns in being looked at: the number of the pass
+	lists  bool              // a quick pass lists everything too
 	clocks *reconcile.Clocks // what answers of this pass, and of what it does, said of the time; nil: not measured
 }
 
 // A Result is what a pass came to.
 type Result struct {
 	Pass     int64
-	Kind     reconcile.PassKind
-	At       time.Time // the ledger's now
+	Kind     reconcile.PassKind // full where everything was listed, as a quick pass of a small fleet does too
+	Due      reconcile.PassKind // as it is on record; "" where it is of no record
+	At       time.Time          // the ledger's now
 	Complete bool
 	Error    string // why it is not complete
 	Plan     *decide.Plan

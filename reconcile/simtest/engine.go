@@ -24,6 +24,7 @@ type place interface {
 	Tasks() platform.TaskTable
 	Providers() map[string]*simulated.Provider
 	World(provider string) *simulated.World
+	Records(provider string) bool
 	WorkerExit(ref reconcile.Ref, command string) int
 	Policy() reconcile.Policy
 	Reconfigure(args []string) error

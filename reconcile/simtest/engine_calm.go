@@ -135,7 +135,7 @@ func (e ending) makesPasses() bool { return e.fullEvery() > 0 }
 // many.
 func (e ending) judgeCalm(p *process, r *run.Result, err error) {
 	looks := strings.HasPrefix(p.name, kindLook)
-	if !e.calm.on || e.over || e.o.Tail > 0 || looks || r != nil && r.Kind != reconcile.Full {
+	if !e.calm.on || e.over || e.o.Tail > 0 || looks || r != nil && r.Due != reconcile.Full {
 		return
 	}
 	e.calm.full++

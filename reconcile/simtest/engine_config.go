@@ -46,6 +46,7 @@ func (e *engine) reconfigure(args []string) error {
 // configure gives a process the config of now.
 func (e *engine) configure(p *process) {
 	p.policy, p.without = e.place.Policy(), map[string]bool{}
+	p.policy.Small = p.small
 	for _, at := range history.SortedKeys(e.config.own) {
 		if !p.is(at) {
 			continue
@@ -74,7 +75,7 @@ func (e *engine) keeper(p *process, worker int) *run.Reconciler {
 	k := &run.Reconciler{
 		Policy: p.policy, Ledger: ledgerCalls{s}, Providers: map[string]reconcile.Provider{}, Queue: boardCalls{s},
 		Notices: noticeCalls{s}, Notifier: noticeCalls{s}, Holder: p.holder(), Log: slog.New(slog.DiscardHandler),
-		Parallel: 1, Sieved: p.sieved,
+		Parallel: 1, Sieved: p.sieved, Small: p.seen,
 	}
 	if !p.policy.Tasks.None {
 		k.Tasks = taskCalls{s}

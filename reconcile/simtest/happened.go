@@ -36,6 +36,9 @@ func (c coverage) pass(r *run.Result, err error) {
 		return
 	}
 	c.add("pass", string(r.Kind))
+	if r.Due == reconcile.Quick && r.Kind == reconcile.Full {
+		c.add("pass", "quick, lists too")
+	}
 	if r.Judged.Plain() > 0 {
 		c.add("pass", "plain rows")
 	}

@@ -21,7 +21,7 @@ func Required() []string {
 		each("frozen: ", "activity", "clock", "credential", "events", "link", "listing", "probes", "tasks"),
 		each("held: ", "breaker", "budget", "hold", "incident", "not-exclusive", "observe", "pause", "rollout", "veto"),
 		each("brake: ", "breaker", "incident", "regret"),
-		each("pass: ", "failed", "full", "plain rows", "quick"),
+		each("pass: ", "failed", "full", "plain rows", "quick", "quick, lists too"),
 		each("probe: ", "answered", "cannot-start", "hung", "infrastructure"),
 		each("termination: ", "Suspend accepted", "Terminate accepted", "Terminate gone"),
 		requiredFaults(),

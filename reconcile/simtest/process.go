@@ -27,7 +27,9 @@ type process struct {
 	kill   context.CancelFunc
 	died   chan struct{}
 	policy reconcile.Policy
-	sieved int // see [schedule]
+	sieved int // see [schedule], as small
+	small  int
+	seen   *run.Small // what its last full pass found of that
 	// without are the rules that the process's version does not know.
 	without map[string]bool
 	back    func(after time.Duration) // lets the next one of its kind come; nil when the schedule does
@@ -41,6 +43,7 @@ type schedule struct {
 	quick, full  time.Duration // of a replica
 	lanes        int
 	sieved       int // from how many remembered tasks on quick passes keep only rows that are not plain
+	small        int // calls that a listing may take for quick passes to list as well; 0: never
 }
 
 const (
@@ -60,7 +63,7 @@ func parseProcess(args []string) (schedule, error) {
 		known["every"] = timeIn(&s.every)
 	case strings.HasPrefix(s.name, "replica-"):
 		known["quick"], known["full"], known["lanes"] = timeIn(&s.quick), timeIn(&s.full), numberIn(&s.lanes, 1, 8)
-		known["sieved"] = numberIn(&s.sieved, 1, 1000)
+		known["sieved"], known["small"] = numberIn(&s.sieved, 1, 1000), numberIn(&s.small, 1, 1000)
 	default:
 		w.fail(fmt.Errorf("a process is once, look or replica-N, not %q", s.name))
 	}
@@ -108,7 +111,7 @@ func (e *engine) single(s schedule) {
 // birth makes a process. Singles are numbered: once-1, once-2.
 func (e *engine) birth(kind string) *process {
 	e.counts[kind]++
-	p := &process{name: kind, born: e.counts[kind] - 1, died: make(chan struct{})}
+	p := &process{name: kind, born: e.counts[kind] - 1, died: make(chan struct{}), seen: new(run.Small)}
 	if !strings.HasPrefix(kind, "replica-") {
 		p.name = fmt.Sprintf("%s-%d", kind, e.counts[kind])
 	}

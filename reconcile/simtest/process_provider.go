@@ -20,8 +20,12 @@ var _ reconcile.Provider = providerCalls{}
 // Capabilities are all but the test of a credential.
 func (c providerCalls) Capabilities() reconcile.Capabilities {
 	can := reconcile.CapabilitiesOf(c.p)
-	return reconcile.Capabilities{Named: c, Templates: c, Suspender: c, Logs: c, Usage: c, Executions: c, Quotas: c,
+	out := reconcile.Capabilities{Named: c, Templates: c, Suspender: c, Logs: c, Usage: c, Executions: c, Quotas: c,
 		NamesLast: can.NamesLast, IndexLag: can.IndexLag, TwoStores: can.TwoStores}
+	if c.e.place.Records(c.name) {
+		out.Deaths = c
+	}
+	return out
 }
 
 func (c providerCalls) of(name, id string, args any) query {
@@ -82,6 +86,10 @@ func (c providerCalls) Executions(ctx context.Context, s reconcile.Sandbox) (rec
 
 func (c providerCalls) Usage(ctx context.Context, s reconcile.Sandbox) (reconcile.Resources, error) {
 	return ask(ctx, c.seat, c.of("Usage", s.ID, s), func() (reconcile.Resources, error) { return c.p.Usage(ctx, s) })
+}
+
+func (c providerCalls) Death(ctx context.Context, id string) (reconcile.Death, error) {
+	return ask(ctx, c.seat, c.of("Death", id, nil), func() (reconcile.Death, error) { return c.p.Death(ctx, id) })
 }
 
 func (c providerCalls) Quotas(ctx context.Context) ([]reconcile.Quota, error) {

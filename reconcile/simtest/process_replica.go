@@ -34,7 +34,8 @@ const comesBack = 20 * time.Second
 
 func (e daemons) startReplica(s schedule) {
 	r := &replica{process: e.birth(s.name), workers: make([]worker, s.lanes)}
-	r.process.sieved = s.sieved
+	r.sieved, r.small = s.sieved, s.small
+	r.policy.Small = s.small
 	r.process.back = func(after time.Duration) {
 		e.replica = slices.DeleteFunc(e.replica, func(o *replica) bool { return o == r })
 		if after == 0 {

@@ -228,13 +228,13 @@ func (d *Daemon) tell(ctx context.Context, r *run.Result, took time.Duration) {
 			held++
 		}
 	}
-	log := d.Log.With("pass", r.Pass, "kind", r.Kind, "took", text.Duration(took),
+	log := d.Log.With("pass", r.Pass, "kind", r.Due, "took", text.Duration(took),
 		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept, "not_looked_at", r.Plan.Unlooked)
 	d.tellFrozen(ctx, r)
 	switch {
 	case !r.Complete:
 		log.WarnContext(ctx, "pass not complete", "err", r.Error)
-	case r.Kind == reconcile.Full || do > 0:
+	case r.Due == reconcile.Full || do > 0:
 		log.InfoContext(ctx, "pass")
 	default:
 		log.DebugContext(ctx, "pass")

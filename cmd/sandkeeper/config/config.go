@@ -122,6 +122,7 @@ func (c *Config) Policy() reconcile.Policy {
 		Installation: c.Installation,
 		Quick:        c.Schedule.Quick.Gap,
 		Full:         c.Schedule.Full.Gap,
+		Small:        c.Schedule.Small,
 		Rules:        c.policies(),
 		Limits: reconcile.Limits{
 			PerPass: c.Limits.PerPass, Share: float64(c.Limits.Share),

@@ -48,11 +48,12 @@ func TestReferenceConfig(t *testing.T) {
 	prices := []reconcile.Price{{Template: "gpu", PerHour: 2.10},
 		{Size: reconcile.Size{CPU: 4, MemoryGiB: 8}, PerHour: 0.32}}
 	want := reconcile.Policy{
-		Installation: "prod-eu", Quick: 15 * time.Second, Full: 2 * time.Minute,
+		Installation: "prod-eu", Quick: 15 * time.Second, Full: 2 * time.Minute, Small: 5,
 		Limits: reconcile.Limits{PerPass: 20, Share: 0.1, Breaker: 0.3, PerHour: 200, KeepAlive: 30 * 24 * time.Hour},
 		Providers: map[string]reconcile.ProviderPolicy{"daytona": {
 			Name: "daytona", Kind: "daytona", URL: "https://app.daytona.io/api", Exclusive: true, LinkTask: true,
 			Templates: []string{"ai-agent-dev-light"}, Probe: probe, QuarantineFor: 24 * time.Hour, PricePerHour: 0.08, Prices: prices, Key: "4ea174d3",
+			Rate: 20,
 		}},
 		Tasks: wantTasks, Rules: p.Rules,
 		Proof: reconcile.ProofPolicy{FalsePositives: 0.02, Samples: 200, Mapping: p.Proof.Mapping, Owners: p.Proof.Owners},

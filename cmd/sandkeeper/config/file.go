@@ -68,6 +68,8 @@ type ScheduleConfig struct {
 	Quick CronLine `yaml:"quick"`
 	// Full passes also list every provider.
 	Full CronLine `yaml:"full"`
+	// Quick passes list every provider too, where that takes at most so many calls to each; 0: never.
+	Small int `yaml:"small" min:"0"`
 }
 
 // Of is when passes of the kind begin.
@@ -318,6 +320,7 @@ func (c *Config) setDefaults() {
 	c.Schedule = ScheduleConfig{
 		Quick: everyLine("@every 15s", 15*time.Second),
 		Full:  everyLine("@every 2m", 2*time.Minute),
+		Small: 5,
 	}
 	c.Tasks.Preset = "none"
 	c.Tasks.Timezone = "UTC"

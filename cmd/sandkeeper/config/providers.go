@@ -194,6 +194,7 @@ func (p ProviderConfig) policy() reconcile.ProviderPolicy {
 		LinkRequired:  p.Link.Required, EndsAtRest: p.AtRest == "terminate",
 		Templates: slices.Clone(p.Templates), Probe: p.Probe.policy(),
 		QuarantineFor: p.QuarantineFor, PricePerHour: p.PricePerHour, Prices: p.prices(), Key: p.keyID(),
+		Rate: p.Rate.PerSecond(),
 	}
 }
 

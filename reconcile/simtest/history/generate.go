@@ -13,6 +13,7 @@ import (
 func Generate(seed uint64) Script {
 	d := &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x70776e))}, out: Script{Seed: seed}}
 	d.sieve = dice{rand.New(rand.NewPCG(seed, 0x51e5e))}
+	d.small = dice{rand.New(rand.NewPCG(seed, 0x5ea11))}
 	d.more = &draw{dice: dice{rand.New(rand.NewPCG(seed, 0x51e4))}}
 	d.kind = d.one("omoios", "omoios", "full", "full", "full", "coding-agent", "coding-agent", "none")
 	d.setup("kind %s", d.kind)
@@ -47,6 +48,7 @@ type draw struct {
 	picked []string // its themes
 	once   bool     // its passes are made by a CronJob
 	sieve  dice     // draws which processes read how, from another
+	small  dice     // draws for which processes the fleet is small, from another
 	more   *draw    // draws what real platforms do besides, from a stream of its own: older seeds stay what they were
 }
 
@@ -95,13 +97,14 @@ func (d *draw) providers() {
 	if d.IntN(3) == 0 {
 		d.clouds = append(d.clouds, "annex")
 	}
+	ends := dice{rand.New(rand.NewPCG(d.out.Seed, 0xe4d5))}
 	stores := map[bool]string{true: "stores=yes"}[d.out.Seed%2 == 1] // drawn by nothing: older seeds stay what they were
 	for _, name := range d.clouds {
-		d.setup("provider %s %s required=%s rests=%s exclusive=%s %s start=%s delete=%s %s %s", name, stores,
+		d.setup("provider %s %s required=%s rests=%s exclusive=%s %s start=%s delete=%s %s %s %s", name, stores,
 			d.more.one("yes", "yes", "no"), d.more.one("no", "no", "yes"), d.one("no", "yes"), d.ties(),
 			d.one("5s", "20s", "1m"),
 			d.one("1s", "20s", "20s", "1m", "4m"), d.maybe(6, "lag="+d.one("10s", "45s")),
-			d.maybe(3, "page="+d.one("2", "3", "5")))
+			d.maybe(3, "page="+d.one("2", "3", "5")), ends.maybe(2, "ends=yes"))
 		if d.IntN(4) == 0 {
 			d.setup("probe %s every=%s budget=%s", name, d.one("2m", "5m"), d.one("3", "50"))
 		}
@@ -129,9 +132,10 @@ func (d *draw) rules() {
 	}
 }
 
-// processes are who makes the passes. The quick ones of every other process keep only the rows that are not plain.
+// processes are who makes the passes. Those of every other process keep only the rows that are not plain,
+// and the quick ones of some of the rest list everything as well.
 func (d *draw) processes() {
-	const sieved = " sieved 1"
+	const sieved, small = " sieved 1", " small 20"
 	passes := 40 + d.IntN(60)
 	switch d.IntN(3) {
 	case 0:
@@ -139,11 +143,14 @@ func (d *draw) processes() {
 		d.setup("process once every 2m first %s wait %s", d.one("5s", "10s"), d.one("5s", "10s", "30s"))
 		d.lasts = time.Duration(passes) * 2 * time.Minute * 2 / 3
 	case 1:
-		d.setup("process replica-1 quick 30s full 2m first 5s lanes %s%s", d.one("1", "2"), d.sieve.maybe(2, sieved))
+		d.setup("process replica-1 quick 30s full 2m first 5s lanes %s%s%s", d.one("1", "2"), d.sieve.maybe(2, sieved),
+			d.small.maybe(2, small))
 		d.lasts = time.Duration(passes) * 30 * time.Second
 	default:
-		d.setup("process replica-1 quick 30s full 2m first 5s lanes 1%s", d.sieve.maybe(2, sieved))
-		d.setup("process replica-2 quick 30s full 2m first %s lanes 1%s", d.one("6s", "17s"), d.sieve.maybe(2, sieved))
+		d.setup("process replica-1 quick 30s full 2m first 5s lanes 1%s%s", d.sieve.maybe(2, sieved),
+			d.small.maybe(2, small))
+		d.setup("process replica-2 quick 30s full 2m first %s lanes 1%s%s", d.one("6s", "17s"), d.sieve.maybe(2, sieved),
+			d.small.maybe(2, small))
 		d.lasts = time.Duration(passes) * 30 * time.Second
 	}
 	if d.IntN(3) == 0 {

@@ -115,7 +115,7 @@ calm 1h0m0s
 kind full
 provider lab exclusive=yes
 task t1 running age=1h
-process replica-1 quick 15s full 2m first 5s
+process replica-1 quick 15s full 2m first 5s small 20
 limits per_pass=20 share=10 breaker=30 per_hour=200
 probe lab worker=pgrep-worker
 @3m crash any Live 1 after for 20s

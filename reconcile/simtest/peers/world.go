@@ -24,13 +24,14 @@ var (
 // Level is the world with sandkeeper as it comes: one replica of the daemon, the default
 // budgets, every rule in enforce that is not off by default. Faults of the world stay, so do
 // those of sandkeeper's ledger, which the others do not have; a process that is killed or
-// stands still is whoever cleans up.
+// stands still is whoever cleans up. A listing may take more calls than by default for quick passes to list as well:
+// pages of two, as some of these worlds have, are there to be turned, and stand for pages of a hundred.
 func (w World) Level() *history.Script {
 	out := *w.Script
 	out.Setup = slices.DeleteFunc(slices.Clone(w.Script.Setup), func(e history.Event) bool {
 		return slices.Contains(ownSetup, e.Verb)
 	})
-	for _, line := range []string{"process replica-1 quick 15s full 2m first 5s",
+	for _, line := range []string{"process replica-1 quick 15s full 2m first 5s small 20",
 		"limits per_pass=20 share=10 breaker=30 per_hour=200"} {
 		words := strings.Fields(line)
 		out.Setup = append(out.Setup, history.Event{Verb: words[0], Args: words[1:]})

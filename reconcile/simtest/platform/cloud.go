@@ -18,6 +18,7 @@ type cloud struct {
 	byID     bool          // rows name its sandboxes by their ids
 	byName   bool          // rows name them by their names
 	byLabel  bool          // its sandboxes name their tasks by a label
+	ends     bool          // it keeps a record of how sandboxes ended
 	lasting  bool          // a name goes on: a later sandbox of it continues the work
 	lag      time.Duration // by how much listings and searches are behind
 }
@@ -30,7 +31,7 @@ const (
 )
 
 func (t *Platform) addCloud(name string, a *args) {
-	c := &cloud{name: name, lasting: a.yes("lasting"), lag: a.dur("lag", 0)}
+	c := &cloud{name: name, lasting: a.yes("lasting"), lag: a.dur("lag", 0), ends: a.yes("ends")}
 	c.link(t.kind.linkOf(a.text("link", t.kind.link)))
 	c.world = simulated.New(simulated.Options{
 		Now: t.Clock(name), Steady: t.now, Seed: uint64(len(t.clouds)) + 1, Wait: t.wait,
@@ -65,6 +66,11 @@ func (t *Platform) Providers() map[string]*simulated.Provider {
 		out[name] = c.provider
 	}
 	return out
+}
+
+// Records reports whether a provider keeps a record of how its sandboxes ended.
+func (t *Platform) Records(provider string) bool {
+	return t.clouds[provider] != nil && t.clouds[provider].ends
 }
 
 // World is what one provider runs.

@@ -23,6 +23,9 @@ func (w *watch) early(d *effect) string {
 	if d.rule() == "sandbox-missing" && d.k != nil && d.k.box != nil && w.twoStores(d.k.box.ref.Provider) {
 		after = 0 // what is in neither of two stores is gone, since when whatever
 	}
+	if d.rule() == "sandbox-missing" && d.k != nil && d.k.box != nil && w.platform.Records(d.k.box.ref.Provider) {
+		after = 0 // its end is on record
+	}
 	if !known || lasted >= after || w.harm().justNow(d) {
 		return ""
 	}

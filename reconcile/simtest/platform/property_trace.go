@@ -127,7 +127,7 @@ func (w *watch) lookerActs(p *process, s *Step) string {
 	}
 	switch s.Call {
 	case "Now", "Recall", "Sources", "LastBegan", "LastRecorded", "Controls", "OpenActions", "Clock", "Live", "ByID",
-		"BySandbox", "Explaining", "List", "Get", "Find", "Named", "Template", "Quotas", "Check":
+		"BySandbox", "Explaining", "List", "Get", "Find", "Named", "Template", "Quotas", "Check", "Death":
 		return ""
 	}
 	return fmt.Sprintf("%s, which only looks, calls %s of %s", s.Process, s.Call, s.Party)

@@ -25,7 +25,7 @@ const taskKeys = "age pick assign start boot work beat act row keep limit timeou
 	"template provider crash end record outside sandbox firm note name bind"
 
 const providerKeys = "exclusive link lasting owns start delete stop lag activate cpu idle page required rests record " +
-	"stores"
+	"stores ends"
 
 func init() {
 	verbs = map[string]verb{
