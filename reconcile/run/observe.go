@@ -226,8 +226,8 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	return nil
 }
 
-// Sieved is from how many remembered tasks or listed sandboxes on a pass keeps only the rows that are not plain. Below it everybody
-// is read: that costs little, and is simpler.
+// Sieved is from how many remembered tasks or listed sandboxes on a pass keeps only the rows that are not plain. Below
+// it everybody is read: that costs little, and is simpler.
 const sieved = 5000
 
 // Unsieved is how many full passes read everybody at once after one for which it was in vain to leave rows out: that
