@@ -56,8 +56,8 @@ func asQuick(counts map[string]int) map[string]int {
 	return out
 }
 
-// measureSmall remembers what a full pass came to. Where a listing that a quick pass made failed, was refused or was one
-// too many, it takes 2 whole full passes until the next, and twice as many each time.
+// measureSmall remembers what a full pass came to. Where a listing that a quick pass made failed, was refused or was
+// one too many, it takes 2 whole full passes until the next, and twice as many each time.
 func (k *Reconciler) measureSmall(r *Result) {
 	if k.Small == nil || r.Kind != reconcile.Full {
 		return

@@ -135,8 +135,8 @@ func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 }
 
 // strayAt reports whether the provider has a sandbox that nothing gives to another task, and that is not older than
-// the task's present state, as the ledger saw both. A row may get an id that is over, a while after a listing showed the
-// later one; what came a whole listing after its sandbox was missed did not go on with its work.
+// the task's present state, as the ledger saw both. A row may get an id that is over, a while after a listing showed
+// the later one; what came a whole listing after its sandbox was missed did not go on with its work.
 func (v *places) strayAt(s *reconcile.Subject, provider string, missed time.Time) bool {
 	last := missed.Add(v.P.Full + max(indexLag, v.P.Providers[provider].IndexLag))
 	for ref, seen := range v.S.Memory.Sandboxes.Each() {

@@ -50,8 +50,8 @@ var _ reconcile.Tasks = (*Tasks)(nil)
 // OnlyLook has [Tasks.Check] try no write, also none that it would roll back.
 func (t *Tasks) OnlyLook() { t.onlyLook = true }
 
-// RememberEvents has [Tasks.LiveBut] remember what it read of events, in 100 bytes of memory for each task: the next one
-// reads what came since.
+// RememberEvents has [Tasks.LiveBut] remember what it read of events, in 100 bytes of memory for each task: the next
+// one reads what came since.
 func (t *Tasks) RememberEvents() { t.remembers = true }
 
 // NewTasks is the task table behind the pool. The clock is this machine's, which
