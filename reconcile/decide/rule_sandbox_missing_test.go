@@ -19,6 +19,10 @@ func TestSandboxMissing(t *testing.T) {
 	// The sandbox was made and ended between two listings, where a later one of its name may go on.
 	const unseen = "provider daytona id=yes nameslast=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; " +
 		"knew task t1 running since=5m sandbox=s1; " + gone
+	// The later one of its name is listed on its way out.
+	const ended = "provider daytona id=yes nameslast=yes; " + seen + "task t1 running started=1h sandbox=s1; " +
+		"knew box daytona/s1 running task=t1 name=n gone=5m; look daytona/s1 gone; find t1 none; " +
+		"box daytona/s2 deleting name=n; "
 	const early = "pass quick; finding sandbox-missing task:t1 first=1m last=15s sighted=15s sightings=1; "
 	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
 		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
@@ -155,6 +159,12 @@ func TestSandboxMissing(t *testing.T) {
 			seen + "task t0 running started=1h sandbox=s0; knew box daytona/s0 running task=t0 name=n; box daytona/s0 running key=s0 name=n; " +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
 			"look daytona/s1 gone; find t1 none; box daytona/s2 running name=n", "kept", "the next listing tells"},
+		"gone, and a later one of its name ended, is gone, and is listed for ever": {ended + "look daytona/s2 gone; " +
+			"knew box daytona/s2 running task=t1 name=n gone=2m", "due", ""},
+		"gone, and a later one of its name ended, and is listed, and nothing says that it is gone": {ended +
+			"knew box daytona/s2 running task=t0 name=n gone=2m", "kept", "the next listing tells"},
+		"gone, and a later one of its name is listed, and only a look says that it is gone": {ended + "look daytona/s2 gone; " +
+			"knew box daytona/s2 running task=t1 name=n", "kept", "the next listing tells"},
 		"a search leaves out what another row names too, and this pass shows it": {named +
 			"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=n; task t2 running sandbox=n; " +
 			"box daytona/s1 running key=n; find t1 none", "look", "another row names it too"},
