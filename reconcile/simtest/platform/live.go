@@ -66,8 +66,8 @@ func (t *Platform) Ageless(task string, ref reconcile.Ref) bool {
 	})
 }
 
-// meant is the sandbox that a step is about; where the step is the row's and names none itself, that which the row of the
-// task names, or else that which is there for the task: a label joins the two where rows hold no name of it.
+// meant is the sandbox that a step is about; where the step is the row's and names none itself, that which the row of
+// the task names, or else that which is there for the task: a label joins the two where rows hold no name of it.
 func meant(t *Platform, task string, ref reconcile.Ref) *box {
 	row := t.table.rows[task]
 	if ref.ID != "" || row == nil {
