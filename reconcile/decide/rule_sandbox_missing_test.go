@@ -139,6 +139,11 @@ func TestSandboxMissing(t *testing.T) {
 			seen + byID + "task t1 running updated=1h sandbox=s1; " + gone, "due", ""},
 		"its sandbox is seen for the first time, and is stopped": {
 			seen + "task t1 running started=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1", "due", ""},
+		"over, and nothing proves that it was ours": {
+			seen + "task t1 running started=1h updated=1h ev.heartbeat=9m; box daytona/s1 ended task=t1 unproven=old", "due", ""},
+		"stopped, and nothing proves that it is ours": {
+			seen + "task t1 running started=1h updated=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1 unproven=old", "held",
+			"is not proven ours"},
 		"gone, and a later one of its name may go on": {"provider daytona id=yes nameslast=yes; " + seen +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1; look daytona/s1 gone; find t1 none",
 			"kept", "the next listing tells"},
