@@ -20,7 +20,7 @@ type compacted[V any] interface {
 }
 
 // A place is the number of a thing among all that are remembered of its kind, from 1 on; 0 is none.
-type place int32
+type place int
 
 // Marks are some of the things of one kind that are remembered.
 type Marks struct {

@@ -188,7 +188,8 @@ type ListingSeen struct {
 	CircuitOpen bool   // it was not asked for, because the credential was refused a moment ago
 	Owned       int
 	Foreign     int
-	Calls       int // that it took
+	Calls       int           // that it took
+	Took        time.Duration // by this process's clock
 }
 
 // A Lookup is what a direct get by id said.

@@ -31,8 +31,8 @@ type Page struct {
 // ReadPage reads the page at a cursor; "" is the first.
 type ReadPage func(ctx context.Context, cursor string) (Page, error)
 
-// List reads one page of a listing into v, with the patience and the speed that listings get. The answer of a good one is
-// without its body: another page is read to where that was.
+// List reads one page of a listing into v, with the patience and the speed that listings get. The answer of a good one
+// is without its body: another page is read to where that was.
 func List[P any](ctx context.Context, c *Client, address string, v *P) (Answer, error) {
 	a, err := c.Read(ctx, Call{What: "list", URL: address, Max: MaxPage})
 	if err != nil {

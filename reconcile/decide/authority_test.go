@@ -168,17 +168,20 @@ func TestAccusedAlone(t *testing.T) {
 	const world = "provider daytona id=yes; task t1 running sandbox=s2; box daytona/s1 creating task=t1"
 	const works = "; box daytona/s2 running task=t1"
 	const waiting = "provider daytona id=yes; task t1 pending; box daytona/s1 creating task=t1"
+	const coming = "provider daytona id=yes; task t1 pending sandbox=s1 updated=10m; knew task t1 pending since=10m sandbox=s1; " +
+		"box daytona/s1 creating task=t1 key=s1 created=9m"
 	for name, test := range map[string]struct {
 		world  string
 		remedy reconcile.Remedy
 		steps  []reconcile.Step // of the plan, in their order
 		fails  bool             // a fail that was planned before goes on
 	}{
-		"the only one":                     {world, reconcile.Fail, []reconcile.Step{reconcile.StepFail, reconcile.StepTerminate}, true},
-		"beside one that works":            {world + works, reconcile.Fail, []reconcile.Step{reconcile.StepTerminate}, false},
-		"of a row that waits for its turn": {waiting, reconcile.Fail, []reconcile.Step{reconcile.StepTerminate}, false},
-		"the same, to be set back":         {waiting, reconcile.Requeue, []reconcile.Step{reconcile.StepTerminate}, false},
-		"beside one, to be quarantined":    {world + works, reconcile.Quarantine, []reconcile.Step{reconcile.StepQuarantine, reconcile.StepTerminate}, false},
+		"the only one":                       {world, reconcile.Fail, []reconcile.Step{reconcile.StepFail, reconcile.StepTerminate}, true},
+		"beside one that works":              {world + works, reconcile.Fail, []reconcile.Step{reconcile.StepTerminate}, false},
+		"of a row that waits for its turn":   {waiting, reconcile.Fail, []reconcile.Step{reconcile.StepTerminate}, false},
+		"of a row that is so until it is up": {coming, reconcile.Fail, []reconcile.Step{reconcile.StepFail, reconcile.StepTerminate}, true},
+		"the same, to be set back":           {waiting, reconcile.Requeue, []reconcile.Step{reconcile.StepTerminate}, false},
+		"beside one, to be quarantined":      {world + works, reconcile.Quarantine, []reconcile.Step{reconcile.StepQuarantine, reconcile.StepTerminate}, false},
 	} {
 		w := worldtest.NewWorld(t, worldtest.Anchor, test.world)
 		w.Only("provisioning-stuck")

@@ -38,15 +38,16 @@ func remedySteps(v *view.View, d *Decision, f *reconcile.Finding, remedy reconci
 // accusedAlone reports whether the finding is of a sandbox, and what is wrong with that may not be held against
 // its task: it is ended alone.
 func accusedAlone(v *view.View, s *reconcile.Subject, f *reconcile.Finding) bool {
-	first := reconcile.RuleNamed(f.Rule).RowFirst
-	// Nothing works for a row that waits for its turn: its next attempt may get a sandbox that is well.
-	//guard:pending-alone harm
-	if first && s.Task != nil && s.LinkState == reconcile.LinkLive && s.Task.State == reconcile.TaskPending {
-		return true
-	}
-	//guard:label-alone harm
-	return first && s.HasBox(func(b *reconcile.SeenSandbox) bool {
-		return b.Provider == f.Provider && b.ID == f.Sandbox && v.Replaced(s, b)
+	return reconcile.RuleNamed(f.Rule).RowFirst && s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		if b.Provider != f.Provider || b.ID != f.Sandbox {
+			return false
+		}
+		//guard:pending-alone harm
+		if v.AwaitsTurn(s, b) {
+			return true
+		}
+		//guard:label-alone harm
+		return v.Replaced(s, b)
 	})
 }
 

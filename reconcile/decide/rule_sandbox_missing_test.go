@@ -23,6 +23,9 @@ func TestSandboxMissing(t *testing.T) {
 	const ended = "provider daytona id=yes nameslast=yes; " + seen + "task t1 running started=1h sandbox=s1; " +
 		"knew box daytona/s1 running task=t1 name=n gone=5m; look daytona/s1 gone; find t1 none; " +
 		"box daytona/s2 deleting name=n; "
+	const longAgo = "finding sandbox-missing task:t1 first=20m last=15s sighted=15s sightings=50; provider daytona id=yes " +
+		"nameslast=yes; task t1 running started=1h updated=1h ev.heartbeat=25m sandbox=s1; " +
+		"knew task t1 running since=25m sandbox=s1; " + gone
 	const early = "pass quick; finding sandbox-missing task:t1 first=1m last=15s sighted=15s sightings=1; "
 	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
 		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
@@ -190,6 +193,17 @@ func TestSandboxMissing(t *testing.T) {
 		"named by an id that ended unseen, and one came since that the row of a finished task names": {seen + unseen +
 			"; row t2 completed sandbox=s2; knew task t2 completed sandbox=s2; " +
 			"knew box daytona/s2 running task=t2 first=4m name=n; box daytona/s2 running key=s2 name=n", "due", ""},
+		"named by an id that ended unseen, and one came since that names another live task": {seen + unseen +
+			"; task t2 running started=4m; knew task t2 running since=4m; knew box daytona/s2 running task=t2 first=4m name=n; " +
+			"box daytona/s2 running name=n task=t2", "due", ""},
+		"named by an id that ended unseen, and one of a warm pool came since": {seen + unseen +
+			"; knew box daytona/s2 running first=7m name=n; box daytona/s2 running name=n spare=yes", "due", ""},
+		"named by an id that ended unseen, and one came long after": {longAgo +
+			"; knew box daytona/s2 running first=10m name=n; box daytona/s2 running name=n", "due", ""},
+		"named by an id that ended unseen, and one came as long after as may be": {longAgo +
+			"; knew box daytona/s2 running first=17m30s name=n; box daytona/s2 running name=n", "held", ""},
+		"named by an id that ended unseen long ago, and one is listed for the first time": {longAgo +
+			"; box daytona/s2 running name=n", "due", ""},
 		"named by an id that ended unseen, and one is listed for the first time": {
 			seen + unseen + "; box daytona/s2 running name=n", "held", ""},
 		"never started, and what went on with a name of it is gone": {"provider daytona id=yes nameslast=yes label=no named=yes; " +

@@ -10,8 +10,8 @@ import (
 // A Sieve tells, as a pass reads the live rows, the plain ones from those that are to be judged: a large fleet is
 // mostly plain, and what is not kept takes no memory. A row is plain when its task runs and its worker lives, when it
 // and its one sandbox are as the ledger has them, but for newer signs of life, when nothing is open about either, and
-// when no rule, asked of the row alone, finds anything or wants a look. In a full pass that sandbox is listed, and runs;
-// there either of them may be new to the ledger.
+// when no rule, asked of the row alone, finds anything or wants a look. In a full pass that sandbox is listed and runs,
+// and either of them may be new to the ledger.
 //
 // What is found among the others rests on all of them, so nothing is begun on it: where [Sieve.Stands] says that it
 // comes to anything that may be acted on, everybody is read.

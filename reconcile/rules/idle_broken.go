@@ -85,8 +85,9 @@ func judgeProbes(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) R
 	out := Result{
 		Found: true, Due: true, Sandbox: b, NeedsProbe: true, Since: v.Now.Sub(first.At),
 		Holds: append(explainedElsewhere(v, s, b), failsElsewhere(v, b, run)...),
-		Reason: fmt.Sprintf("sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
-			b.ID, b.Raw, len(run), text.Duration(span), last.Detail),
+		Reason: reconcile.Joined(fmt.Sprintf(
+			"sandbox %s says %s but does not work: %d probes in a row failed over %s, the last: %s",
+			b.ID, b.Raw, len(run), text.Duration(span), last.Detail), aloneWords(v, s, b)),
 		Evidence: []reconcile.Evidence{boxSeenAs(b)},
 	}
 	for _, r := range run {

@@ -62,10 +62,13 @@ func judgeComingUp(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox)
 
 // aloneWords say that a sandbox is repaired alone, and why nothing is held against its task.
 func aloneWords(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) string {
-	if !v.Replaced(s, b) {
-		return ""
+	switch {
+	case v.AwaitsTurn(s, b):
+		return "only this sandbox: its task waits for its turn"
+	case v.Replaced(s, b):
+		return "only this sandbox: a label alone links it with the task"
 	}
-	return "only this sandbox: a label alone links it with the task"
+	return ""
 }
 
 // heldBecause is one hold that has nothing but a reason.

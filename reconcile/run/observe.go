@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -71,7 +72,11 @@ func (k observer) observe(ctx context.Context, s *reconcile.Snapshot, listed *fl
 ) (*decide.Judgement, error) {
 	if sieve := k.sieve(s, listed); sieve != nil {
 		some := unread(*s)
-		if err := k.readSome(ctx, some, sieve); err == nil && fewLeft(some) {
+		err := k.readSome(ctx, some, sieve)
+		if err != nil && ctx.Err() == nil {
+			k.Log.WarnContext(ctx, "rows that are not plain cannot be read alone: everybody is read", "err", err)
+		}
+		if err == nil && fewLeft(some) {
 			inOrder(some, listed.Rest())
 			j, err := k.look(ctx, some)
 			if err != nil || sieve.Stands(j) {
@@ -171,6 +176,7 @@ func (k observer) listOne(ctx context.Context, name string, r *remembering) reco
 	referenced := k.Policy.Providers[name].Referenced
 	pages := 0
 	seen := reconcile.ListingSeen{Listing: reconcile.Listing{Provider: name}}
+	began := time.Now()
 	within, end := k.span(k.clocks.Watch(ctx, name), "list", slog.String("provider", name))
 	listing, err := k.Providers[name].List(within, func(page []reconcile.Sandbox) error {
 		kept := 0
@@ -190,6 +196,7 @@ func (k observer) listOne(ctx context.Context, name string, r *remembering) reco
 	})
 	end(err, slog.Int("pages", pages))
 	seen.Listing = listing
+	seen.Took = time.Since(began)
 	seen.Calls = max(pages, k.clocks.Calls(name).Answered)
 	seen.Provider = name
 	//guard:list-failed P3
@@ -226,8 +233,8 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	return nil
 }
 
-// Sieved is from how many remembered tasks or listed sandboxes on a pass keeps only the rows that are not plain. Below it everybody
-// is read: that costs little, and is simpler.
+// Sieved is from how many remembered tasks or listed sandboxes on a pass keeps only the rows that are not plain. Below
+// it everybody is read: that costs little, and is simpler.
 const sieved = 5000
 
 // Unsieved is how many full passes read everybody at once after one for which it was in vain to leave rows out: that

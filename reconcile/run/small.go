@@ -15,12 +15,27 @@ const fewSandboxes = 500
 // probes and terminations besides.
 const rateShare = 0.1
 
+// listShare is the part of the time from one quick pass to the next that the listings of one may take: what is due at
+// other providers waits for the slowest.
+const listShare = 0.2
+
 // A Small is what a process knows of whether its fleet is so small that quick passes list everything as well. The zero
 // Small knows of no full pass yet.
 type Small struct {
-	is     atomic.Bool // as the last whole listings showed
-	failed atomic.Bool // a listing has failed since
+	is atomic.Bool // as the last whole listings showed
+
+	// A provider may bear the listings of full passes and not so many more: then each that fails makes what rests on
+	// listings begin anew.
+	strikes atomic.Int32 // how often listings of quick passes failed
+	whole   atomic.Int32 // and how many were whole since
+	rests   atomic.Int32 // how many full passes have to be whole before the next one
 }
+
+// mostStrikes bounds how long quick passes list nothing after one could not: 64 full passes.
+const mostStrikes = 6
+
+// forgiven is after how many whole listings of quick passes those that failed before are forgotten.
+const forgiven = 100
 
 // listsToo reports whether a pass that is due by its schedule lists everything although it is a quick one: where that
 // costs next to nothing, what vanished or appeared waits for no later listing. It judges what a full one does. What
@@ -41,19 +56,26 @@ func asQuick(counts map[string]int) map[string]int {
 	return out
 }
 
-// measureSmall remembers what a full pass came to. After a listing that failed the next quick pass tries again, once.
-// What a provider refused, or was asked too often for, is left to the schedule of full passes.
+// measureSmall remembers what a full pass came to. Where a listing that a quick pass made failed, was refused or was one
+// too many, it takes 2 whole full passes until the next, and twice as many each time.
 func (k *Reconciler) measureSmall(r *Result) {
 	if k.Small == nil || r.Kind != reconcile.Full {
 		return
 	}
+	whole := r.Complete && !r.heldUp()
+	small := whole && r.small()
 	switch {
-	case r.Complete:
-		k.Small.is.Store(!r.heldUp() && r.small())
-		k.Small.failed.Store(false)
-	case r.heldUp() || k.Small.failed.Swap(true):
-		k.Small.is.Store(false)
+	case k.lists && whole:
+		if k.Small.whole.Add(1) >= forgiven {
+			k.Small.strikes.Store(0)
+		}
+	case k.lists:
+		k.Small.rests.Store(1 << min(k.Small.strikes.Add(1), mostStrikes))
+		k.Small.whole.Store(0)
+	case whole && k.Small.rests.Load() > 0:
+		small = k.Small.rests.Add(-1) == 0 && small
 	}
+	k.Small.is.Store(small)
 }
 
 // heldUp reports whether a provider refused the pass something, or said that it is asked too often.
@@ -82,6 +104,9 @@ func (r *Result) small() bool {
 	for name, seen := range v.S.Listings {
 		n, rate := calls[name]+seen.Calls, v.P.Providers[name].Rate
 		if n > v.P.Small || rate > 0 && float64(n) > rateShare*rate*v.P.Quick.Seconds() {
+			return false
+		}
+		if seen.Took.Seconds() > listShare*v.P.Quick.Seconds() {
 			return false
 		}
 		things += seen.Owned + seen.Foreign

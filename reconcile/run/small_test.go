@@ -44,8 +44,11 @@ func TestQuickPassesOfASmallFleetListEverything(t *testing.T) {
 		"more calls than may be":           {world: calls(2), want: []reconcile.PassKind{quick, quick, quick, quick}},
 		"ten more":                         {world: crowd(500), want: []reconcile.PassKind{quick, quick, quick, quick}},
 		"so many rows that plain are left": {sieved: 1, want: []reconcile.PassKind{quick, quick, quick, quick}},
-		"a listing fails, and again": {between: refuseLists(503),
-			want: []reconcile.PassKind{full, full, quick, quick}},
+		"a listing fails":                  {between: refuseLists(503), want: []reconcile.PassKind{full, quick, quick, quick}},
+		"a listing takes 3 s": {world: slowLists(3 * time.Second),
+			want: []reconcile.PassKind{full, full, full, full}},
+		"a listing takes longer": {world: slowLists(3*time.Second + time.Millisecond),
+			want: []reconcile.PassKind{quick, quick, quick, quick}},
 		"the credential is refused": {between: refuseLists(401), want: []reconcile.PassKind{full, quick, quick, quick}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,6 +96,10 @@ func TestQuickPassesOfASmallFleetListEverything(t *testing.T) {
 				lift()
 				time.Sleep(5 * time.Minute) // a refused credential is left alone for so long
 				made(full, time.Second)
+				if c.between != nil && made(quick, time.Second).Kind == full {
+					t.Error("after a listing that failed a single whole one is enough")
+				}
+				made(full, time.Second)
 				again := full
 				if c.want[0] == quick {
 					again = quick
@@ -124,4 +131,44 @@ func calls(n int) func(*stage) {
 		crowd(490)(s)
 		s.policy.Small = n
 	}
+}
+
+// slowLists has each listing take so long.
+func slowLists(d time.Duration) func(*stage) {
+	return func(s *stage) { s.cloud.Inject(simulated.Fault{On: simulated.List, Delay: d}) }
+}
+
+// TestARefusedQuickListingFreezesSeldom: where a provider bears the listings of full passes alone, the quick passes of a
+// small fleet leave it in peace for longer each time, so that an orphan comes due.
+func TestARefusedQuickListingFreezesSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		s.policy.Small = 5
+		d := s.daemon("first", &life{})
+		d.Small = new(run.Small)
+		s.lonely("sb-orphan")
+		refused, due := 0, false
+		for range 30 {
+			for i := range 8 {
+				kind, lift := reconcile.Quick, func() {}
+				if i == 0 {
+					kind = reconcile.Full
+				} else {
+					lift = refuseLists(429)(s)
+				}
+				r, err := d.Pass(s.Context(), kind, time.Second)
+				if lift(); err != nil || r == nil {
+					t.Fatalf("no %s pass: %v", kind, err)
+				}
+				if kind == reconcile.Quick && r.Kind == reconcile.Full {
+					refused++
+				}
+				due = due || slices.ContainsFunc(r.Plan.Findings, func(f reconcile.Finding) bool { return f.Rule == "orphan" && f.Due })
+				time.Sleep(15 * time.Second)
+			}
+		}
+		if refused < 2 || refused > 4 || !due {
+			t.Errorf("%d listings of quick passes were refused in an hour, want 2 to 4; the orphan is due: %v", refused, due)
+		}
+	})
 }

@@ -12,6 +12,21 @@ func (v *signs) Replaced(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	return s.Task != nil && s.LinkState == reconcile.LinkLive && !v.Testifies(s, b)
 }
 
+// AwaitsTurn reports whether the live task that a sandbox is one of waits for its turn: nothing works for it in there,
+// and its next attempt may get one that is well. Where its row names one that is coming up since, the platform leaves
+// the row so until it is up.
+func (v *signs) AwaitsTurn(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	if s.Task == nil || s.LinkState != reconcile.LinkLive || s.Task.State != reconcile.TaskPending {
+		return false
+	}
+	age, by := v.StateAge(s)
+	//guard:pending-coming live
+	if b.State == reconcile.SandboxCreating && v.Vouched(s, b) && by != "" && v.Born(*b) <= age {
+		return false
+	}
+	return true
+}
+
 // Testifies reports whether what is wrong with a sandbox may be held against its live task. A label alone is
 // anybody's word: it counts only of the one sandbox that the task has, and of none that was there before the task
 // was handed out. What the row names always may.

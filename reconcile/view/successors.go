@@ -118,7 +118,8 @@ func (v *places) unlistedSince(provider string, moment time.Time) bool {
 
 // MayHaveLater reports whether the sandbox that the row names may have a later one of its name that goes on with the
 // work, where nobody knows that name: it ended before any pass saw it, and its id alone is in the row. Each that came
-// about since the task's present state began, and whose id no row is known to hold, may be it.
+// about since the task's present state began, not long after the sandbox was missed, and that nothing gives to another
+// task, may be it.
 func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 	return slices.ContainsFunc(v.P.Candidates(s.Task), func(provider string) bool {
 		p, ref := v.P.Providers[provider], reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
@@ -129,34 +130,50 @@ func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 		//guard:later-unnamed-listed harm
 		early := missed.IsZero() || v.unlistedSince(provider, missed)
 		//guard:later-unnamed-shown harm
-		return early || v.strayAt(s, provider)
+		return early || v.strayAt(s, provider, missed)
 	})
 }
 
-// strayAt reports whether the provider has a sandbox whose id no row is known to hold, and that is not older than the
-// task's present state, as the ledger saw both. A row may get an id that is over, a while after a listing showed the
-// later one.
-func (v *places) strayAt(s *reconcile.Subject, provider string) bool {
-	stray := func(ref reconcile.Ref, name string) bool {
-		holds := func(t reconcile.Task) bool { return t.Sandbox == ref.ID }
-		return ref.Provider == provider && name != "" && !slices.ContainsFunc(v.S.Tasks, holds)
-	}
+// strayAt reports whether the provider has a sandbox that nothing gives to another task, and that is not older than
+// the task's present state, as the ledger saw both. A row may get an id that is over, a while after a listing showed the
+// later one; what came a whole listing after its sandbox was missed did not go on with its work.
+func (v *places) strayAt(s *reconcile.Subject, provider string, missed time.Time) bool {
+	last := missed.Add(v.P.Full + max(indexLag, v.P.Providers[provider].IndexLag))
 	for ref, seen := range v.S.Memory.Sandboxes.Each() {
 		//guard:later-unnamed-older live
 		older := s.Known && v.earlierThan(seen.FirstSeen, s.Seen().Since.Add(-v.P.Full))
+		//guard:later-unnamed-late live
+		late := seen.FirstSeen.After(last)
 		own := v.S.Memory.Tasks.Of(seen.Task)
 		//guard:later-unnamed-own live
 		if own.Named == ref.ID || own.Sandbox == ref.ID {
 			continue
 		}
-		if seen.GoneAt.IsZero() && !older && stray(ref, seen.Name) {
+		named := ref.Provider == provider && seen.Name != ""
+		if seen.GoneAt.IsZero() && named && !older && !late && !v.givenElsewhere(s, ref, seen.Task) {
 			return true
 		}
 	}
 	//guard:later-unnamed-new harm
-	return slices.ContainsFunc(v.S.Sandboxes, func(sb reconcile.Sandbox) bool {
-		return sb.State.Exists() && !v.S.Memory.Sandboxes.Has(sb.Ref) && stray(sb.Ref, sb.Name)
+	return !v.Now.After(last) && slices.ContainsFunc(v.S.Sandboxes, func(sb reconcile.Sandbox) bool {
+		return sb.Provider == provider && sb.Name != "" && sb.State.Exists() && !v.S.Memory.Sandboxes.Has(sb.Ref) &&
+			!v.givenElsewhere(s, sb.Ref, sb.Task)
 	})
+}
+
+// givenElsewhere reports whether a sandbox is for something else than the task: its label names another live one, a row
+// holds its id, or the config says so.
+func (v *places) givenElsewhere(s *reconcile.Subject, ref reconcile.Ref, task string) bool {
+	//guard:later-unnamed-labelled live
+	if task != "" && task != s.Task.ID && v.Live[task] != nil {
+		return true
+	}
+	if at, listed := v.S.Place(ref); listed {
+		if sb := &v.S.Sandboxes[at]; sb.Spare || sb.Canary || sb.Excepted {
+			return true
+		}
+	}
+	return slices.ContainsFunc(v.S.Tasks, func(t reconcile.Task) bool { return t.Sandbox == ref.ID })
 }
 
 // heirShown reports whether another sandbox has the name of one that is gone, and no live row holds its id. Where

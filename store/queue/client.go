@@ -48,8 +48,7 @@ func (q *Queue) newWorking(stop context.Context, pollOnly bool) (*river.Client[p
 		PollOnly: pollOnly,
 		Workers:  workers,
 		Queues: map[string]river.QueueConfig{
-			// A pass that is added is told, and one of which nobody was told is missed by each watch.
-			passQueue:   {MaxWorkers: 1, FetchPollInterval: q.pace.pollPasses()},
+			passQueue:   {MaxWorkers: 1},
 			remedyQueue: {MaxWorkers: q.o.Workers},
 			// Nothing snoozes in these two, and what is added is told.
 			probeQueue:  {MaxWorkers: probersEach * q.o.Workers, FetchPollInterval: 2 * q.pace.poll},

@@ -80,14 +80,6 @@ type pace struct {
 	pollOnly bool          // never LISTEN
 }
 
-// pollPasses is the time between looks for passes.
-func (p pace) pollPasses() time.Duration {
-	if p.pollOnly {
-		return p.poll
-	}
-	return 2 * p.poll
-}
-
 // New makes a queue. It does not touch the database.
 func New(o Options) (*Queue, error) {
 	if o.Pool == nil || o.Duty == nil || o.Ledger == nil || o.Quick == nil || o.Full == nil {

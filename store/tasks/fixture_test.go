@@ -27,6 +27,7 @@ func newWorld(t *testing.T, schema string, m mapping.Mapping) *world {
 	w.pool = open(t, w.dsn)
 	w.exec(schema)
 	w.tasks = w.open(m)
+	w.tasks.RememberEvents()
 	return w
 }
 

@@ -2,6 +2,8 @@ package tasks
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -74,7 +76,7 @@ type newsReader struct {
 func (r *newsReader) read(ctx context.Context) ([]reconcile.Task, error) {
 	if r.known != nil && !r.known.upTo.IsZero() {
 		if err := r.news(ctx); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", errNews, err)
 		}
 	}
 	first := query{sql: r.s.apart.rows, args: r.s.withLive(pgx.StrictNamedArgs{}), plain: r.first}
@@ -172,9 +174,15 @@ func (s *statements) eventKeyOf(t *reconcile.Task) string {
 	return t.Sandbox
 }
 
+// errNews is a failure to read what came since: of an event of nobody's live row, which is not read otherwise.
+var errNews = errors.New("read the events that came since the last reading")
+
 // liveNews reads the live rows by what is known of their events; done is false where they are to be read together.
 func (t *Tasks) liveNews(ctx context.Context, plain func(*reconcile.Task) bool,
 ) (out reconcile.Rows, done bool, err error) {
+	if !t.remembers {
+		return out, false, nil
+	}
 	known := t.signs.Swap(nil)
 	err = t.begin(ctx, taskRead, func(tx pgx.Tx, now time.Time) error {
 		s, err := t.statements(ctx, tx)
@@ -189,6 +197,11 @@ func (t *Tasks) liveNews(ctx context.Context, plain func(*reconcile.Task) bool,
 		out.Tasks, err = r.read(ctx)
 		return err
 	})
+	if errors.Is(err, errNews) && ctx.Err() == nil {
+		t.logger().WarnContext(ctx, "the events of the last minutes cannot be read alone: all events of live tasks are read",
+			"err", err, "fix", "an event that the mapping cannot read is among them; see tasks.events")
+		return reconcile.Rows{}, false, nil
+	}
 	t.signs.Store(known) // also after a failure: what was learned until then is true, and goes on from where it did
 	return out, done, err
 }

@@ -282,3 +282,29 @@ func TestLiveAfterATimeOut(t *testing.T) {
 		t.Errorf("Live = %v, want that it took too long", err)
 	}
 }
+
+// An event that nobody's live row has may be one that cannot be read: it has no key, or the mapping's condition fails on
+// it. Then everybody is read with all events, and nothing is taken for known.
+func TestNewEventsThatCannotBeRead(t *testing.T) {
+	m := mapping.Mapping{Preset: "omoios"}
+	w := newWorld(t, pgtest.OmoiOS+pgtest.OmoiOSProgram+`;
+		ALTER TABLE sandbox_events ALTER COLUMN sandbox_id DROP NOT NULL`, m)
+	w.exec("INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'running', 'omoios-1')", id("1"))
+	w.asked(always)
+	w.asked(always)
+	w.exec("INSERT INTO sandbox_events (id, sandbox_id, event_type, source, created_at) " +
+		"VALUES (gen_random_uuid()::text, NULL, 'agent.heartbeat', 'worker', now())")
+	w.exec("INSERT INTO sandbox_events (id, sandbox_id, event_type, source, created_at) " +
+		"VALUES (gen_random_uuid()::text, 'omoios-1', 'agent.heartbeat', 'worker', now())")
+	asked, _ := w.asked(always)
+	w.sameEvents("beside an event without a key", asked)
+	if known := w.tasks.signs.Load(); known == nil || len(known.of) != 1 {
+		t.Errorf("known is %+v, want what came of one key", known)
+	}
+	w.tasks.known.apart.news = "SELECT 1/0, @since::timestamptz"
+	asked, _ = w.asked(always)
+	w.sameEvents("after a failure", asked)
+	if known := w.tasks.signs.Load(); known != nil {
+		t.Errorf("after a failure %+v is known", known)
+	}
+}

@@ -34,7 +34,8 @@ type Tasks struct {
 
 	byAndBy atomic.Bool // one statement did not do for the live rows and their events
 
-	signs atomic.Pointer[signs] // what [Tasks.LiveBut] knows of events; nil before it has read any, and while it reads
+	remembers bool                  // what was read of events is gone on from
+	signs     atomic.Pointer[signs] // what [Tasks.LiveBut] knows of events; nil before it has read any, and while it reads
 
 	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are left out for it
 
@@ -48,6 +49,10 @@ var _ reconcile.Tasks = (*Tasks)(nil)
 
 // OnlyLook has [Tasks.Check] try no write, also none that it would roll back.
 func (t *Tasks) OnlyLook() { t.onlyLook = true }
+
+// RememberEvents has [Tasks.LiveBut] remember what it read of events, in 100 bytes of memory for each task: the next one
+// reads what came since.
+func (t *Tasks) RememberEvents() { t.remembers = true }
 
 // NewTasks is the task table behind the pool. The clock is this machine's, which
 // [Tasks.Check] compares with the database's; nothing else is timed by it.

@@ -141,6 +141,9 @@ func (d *Daemon) apply(ctx context.Context, c *config.Config) error {
 		a.Close()
 		return err
 	}
+	if a.Tasks != nil {
+		a.Tasks.RememberEvents()
+	}
 	k := a.Keeper(nil)
 	k.Holder, k.Queue = d.holder, d.queue
 	d.level.Set(c.Log.Level)

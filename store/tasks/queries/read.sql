@@ -27,7 +27,7 @@ FROM (
     SELECT {{.Sandbox}} AS key,
            {{template "event" .}}
     FROM {{.Table}} AS e
-    WHERE {{.At}} > @since::timestamptz AND {{.At}} < 'infinity'
+    WHERE {{.At}} > @since::timestamptz AND {{.At}} < 'infinity' AND {{.Sandbox}} IS NOT NULL
 ) AS u
 {{template "counted"}}
 GROUP BY u.key
