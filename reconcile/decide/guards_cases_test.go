@@ -225,17 +225,21 @@ func TestFoundAndGone(t *testing.T) {
 		{Sandbox: &reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s4"}, State: reconcile.SandboxStopped}, Here: true},
 		{Sandbox: &reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s5"}, State: reconcile.SandboxRunning}, Here: true}}}
 	for name, c := range map[string]struct {
-		find reconcile.FindLookup
-		want bool
+		asked string
+		find  reconcile.FindLookup
+		want  bool
 	}{
-		"none":                 {found(), false},
-		"one that is gone":     {found("s1"), false},
-		"one that nobody sees": {found("s2"), true},
-		"one of two is gone":   {found("s1", "s3"), true},
-		"one that is over":     {found("s1", "s4"), false},
-		"one that runs":        {found("s1", "s5"), true},
+		"none":                           {"daytona", found(), false},
+		"one that is gone":               {"daytona", found("s1"), false},
+		"one that nobody sees":           {"daytona", found("s2"), true},
+		"one of two is gone":             {"daytona", found("s1", "s3"), true},
+		"one that is over":               {"daytona", found("s1", "s4"), false},
+		"one that runs":                  {"daytona", found("s1", "s5"), true},
+		"its own, which runs elsewhere":  {"e2b", found("s5"), false},
+		"another one, elsewhere":         {"e2b", found("s3", "s5"), true},
+		"one elsewhere that nobody sees": {"e2b", found("s2"), true},
 	} {
-		if got := v.FindsSome(s, c.find); got != c.want {
+		if got := v.FindsSome(s, c.asked, c.find); got != c.want {
 			t.Errorf("%s: found %v, want %v", name, got, c.want)
 		}
 	}

@@ -198,6 +198,10 @@ func doubts(s *reconcile.Subject, of *reconcile.SeenSandbox, remedy reconcile.Re
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		other := of != nil && of.Ref != b.Ref && endsSandbox(remedy)
+		//guard:row-no-proof-over live
+		if b.State == reconcile.SandboxEnded && !endsSandbox(remedy) {
+			continue // its name in the row leads to nothing that is there
+		}
 		//guard:row-no-proof P1
 		if b.Unproven != "" && b.Here && !other {
 			holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: b.Unproven,

@@ -19,6 +19,10 @@ func TestSandboxMissing(t *testing.T) {
 	// The sandbox was made and ended between two listings, where a later one of its name may go on.
 	const unseen = "provider daytona id=yes nameslast=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; " +
 		"knew task t1 running since=5m sandbox=s1; " + gone
+	// The later one of its name is listed on its way out.
+	const ended = "provider daytona id=yes nameslast=yes; " + seen + "task t1 running started=1h sandbox=s1; " +
+		"knew box daytona/s1 running task=t1 name=n gone=5m; look daytona/s1 gone; find t1 none; " +
+		"box daytona/s2 deleting name=n; "
 	const longAgo = "finding sandbox-missing task:t1 first=20m last=15s sighted=15s sightings=50; provider daytona id=yes " +
 		"nameslast=yes; task t1 running started=1h updated=1h ev.heartbeat=25m sandbox=s1; " +
 		"knew task t1 running since=25m sandbox=s1; " + gone
@@ -138,6 +142,11 @@ func TestSandboxMissing(t *testing.T) {
 			seen + byID + "task t1 running updated=1h sandbox=s1; " + gone, "due", ""},
 		"its sandbox is seen for the first time, and is stopped": {
 			seen + "task t1 running started=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1", "due", ""},
+		"over, and nothing proves that it was ours": {
+			seen + "task t1 running started=1h updated=1h ev.heartbeat=9m; box daytona/s1 ended task=t1 unproven=old", "due", ""},
+		"stopped, and nothing proves that it is ours": {
+			seen + "task t1 running started=1h updated=1h ev.heartbeat=9m; box daytona/s1 stopped task=t1 unproven=old", "held",
+			"is not proven ours"},
 		"gone, and a later one of its name may go on": {"provider daytona id=yes nameslast=yes; " + seen +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1; look daytona/s1 gone; find t1 none",
 			"kept", "the next listing tells"},
@@ -158,6 +167,12 @@ func TestSandboxMissing(t *testing.T) {
 			seen + "task t0 running started=1h sandbox=s0; knew box daytona/s0 running task=t0 name=n; box daytona/s0 running key=s0 name=n; " +
 			"task t1 running started=1h sandbox=s1; knew box daytona/s1 running task=t1 name=n gone=2m; " +
 			"look daytona/s1 gone; find t1 none; box daytona/s2 running name=n", "kept", "the next listing tells"},
+		"gone, and a later one of its name ended, is gone, and is listed for ever": {ended + "look daytona/s2 gone; " +
+			"knew box daytona/s2 running task=t1 name=n gone=2m", "due", ""},
+		"gone, and a later one of its name ended, and is listed, and nothing says that it is gone": {ended +
+			"knew box daytona/s2 running task=t0 name=n gone=2m", "kept", "the next listing tells"},
+		"gone, and a later one of its name is listed, and only a look says that it is gone": {ended + "look daytona/s2 gone; " +
+			"knew box daytona/s2 running task=t1 name=n", "kept", "the next listing tells"},
 		"a search leaves out what another row names too, and this pass shows it": {named +
 			"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=n; task t2 running sandbox=n; " +
 			"box daytona/s1 running key=n; find t1 none", "look", "another row names it too"},

@@ -132,7 +132,7 @@ func (v *places) absentAt(provider string, s *reconcile.Subject) (string, bool) 
 		case !ok:
 			return "its sandbox was not searched by link at " + provider + " yet", false
 		//guard:where-found harm
-		case v.FindsSome(s, find):
+		case v.FindsSome(s, provider, find):
 			return "a sandbox was found by link, and does not belong to it alone", false
 		//guard:where-search-failed P3
 		case find.Error != "":
@@ -158,13 +158,18 @@ func (v *places) shownByName(provider string, s *reconcile.Subject) *reconcile.S
 	return nil
 }
 
-// FindsSome reports whether a search found a sandbox that a direct look does not know to be gone, and that
-// is not one of the task's that are over: an index may show for long what is not there any more.
-func (v *places) FindsSome(s *reconcile.Subject, find reconcile.FindLookup) bool {
+// FindsSome reports whether a search found a sandbox, for what is asked of a provider, that a direct look does not know
+// to be gone, and that is not one of the task's that are over: an index may show for long what is not there any more.
+func (v *places) FindsSome(s *reconcile.Subject, provider string, find reconcile.FindLookup) bool {
 	return slices.ContainsFunc(find.Sandboxes, func(sb reconcile.Sandbox) bool {
 		//guard:where-found-gone live
 		if v.S.Lookups[sb.Ref].Gone {
 			return false
+		}
+		own := func(b *reconcile.SeenSandbox) bool { return b.Ref == sb.Ref && b.Here }
+		//guard:where-found-own live
+		if sb.Provider != provider && s.HasBox(own) {
+			return false // all providers are searched at once: the task's own at one of them says nothing of this one
 		}
 		return !isOver(s, sb.Ref)
 	})

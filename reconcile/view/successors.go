@@ -196,6 +196,10 @@ func (v *places) heirShown(s *reconcile.Subject, b *reconcile.SeenSandbox) bool 
 	}
 	//guard:heir-listed harm
 	return slices.ContainsFunc(v.S.Sandboxes, func(sb reconcile.Sandbox) bool {
+		//guard:heir-listed-gone live
+		if v.S.Lookups[sb.Ref].Gone && !v.S.Memory.Sandboxes.Of(sb.Ref).GoneAt.IsZero() {
+			return false // it ended, as the ledger has it and a direct look says: a list may show that for long
+		}
 		return sb.State.Exists() && sb.Name != "" && heir(sb.Ref, sb.Name)
 	})
 }

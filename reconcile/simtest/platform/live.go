@@ -66,16 +66,23 @@ func (t *Platform) Ageless(task string, ref reconcile.Ref) bool {
 	})
 }
 
-// meant is the sandbox that a step is about; that of the task whose row names it, where the step is the row's and names
-// none itself.
+// meant is the sandbox that a step is about; where the step is the row's and names none itself, that which the row of
+// the task names, or else that which is there for the task: a label joins the two where rows hold no name of it.
 func meant(t *Platform, task string, ref reconcile.Ref) *box {
 	row := t.table.rows[task]
+	if ref.ID != "" || row == nil {
+		return t.boxes[ref]
+	}
 	for _, b := range t.boxOrder {
-		if ref.ID == "" && row != nil && (row.Sandbox == b.ref.ID || row.Sandbox == b.name) {
+		if row.Sandbox == b.ref.ID || row.Sandbox == b.name {
 			return b
 		}
 	}
-	return t.boxes[ref]
+	at := slices.IndexFunc(t.boxOrder, func(b *box) bool { return b.task != nil && b.task.id == task && b.there() })
+	if at < 0 {
+		return nil
+	}
+	return t.boxOrder[at]
 }
 
 // HandedOn reports whether a sandbox is somebody else's by now, or another task's.
