@@ -176,6 +176,8 @@ func TestSandboxMissing(t *testing.T) {
 		"a search leaves out what another row names too, and this pass shows it": {named +
 			"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=n; task t2 running sandbox=n; " +
 			"box daytona/s1 running key=n; find t1 none", "look", "another row names it too"},
+		"ended before its task, which no pass saw live, was tried again": {"provider daytona id=yes; " +
+			"task t1 assigned updated=41s sandbox=s1; knew box daytona/s1 running task=t1 gone=42s; look daytona/s1 gone", "healthy", ""},
 		"named by an id that ended unseen, and no listing since": {
 			early + "source listing:daytona trusted last=31s; " + unseen, "held", "before any pass saw its name"},
 		"named by an id that ended unseen, and a listing since": {

@@ -81,16 +81,24 @@ func (v *places) NamesAnother(s *reconcile.Subject) bool {
 func (v *places) CanLook(t *reconcile.Task) bool { return len(v.P.Candidates(t)) > 0 }
 
 // Past reports whether the sandbox was over before the task's present state began, as the
-// ledger saw both: it is of an earlier attempt and says nothing of this one.
+// ledger saw both: it is of an earlier attempt and says nothing of this one. Of a task that no pass saw live before its
+// row tells how long it is in that state.
 func (v *places) Past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	if !b.Known || !b.Lost() || !s.Known || s.Seen().Status != s.Task.Status {
+	if !b.Known || !b.Lost() || s.Known && s.Seen().Status != s.Task.Status {
 		return false
 	}
 	over := b.Seen().GoneAt
 	if over.IsZero() && b.Here && b.Seen().State == b.State {
 		over = b.Seen().StateSince
 	}
-	return !over.IsZero() && v.earlierThan(over, s.Seen().Since)
+	if over.IsZero() {
+		return false
+	}
+	//guard:past-unseen harm
+	if age, by := v.StateAge(s); !s.Known && by != "" {
+		return v.Since(over) > age
+	}
+	return s.Known && v.earlierThan(over, s.Seen().Since)
 }
 
 func (v *places) Unlooked(ref reconcile.Ref) string {
