@@ -19,7 +19,7 @@ func TestRefutedProof(t *testing.T) {
 				continue
 			}
 			o := &decide.Recheck{View: j.View, Subject: j.Decisions[i].Subject}
-			if o.Judge(&reconcile.Action{Rule: "heartbeat-lost"}); (o.Finding != nil) != holds {
+			if o.Judge(&reconcile.Action{Rule: "heartbeat-lost", Step: reconcile.StepFail}); (o.Finding != nil) != holds {
 				t.Errorf("%s: looked again it is %v (%s), want it to hold: %v", probe, o.Finding, o.Kept, holds)
 			}
 		}
