@@ -57,9 +57,10 @@ func TestOnceIsTraced(t *testing.T) {
 	c := telemetrytest.NewCollector(t)
 	a := newArena(t, settings{tasks: `, columns: {trace: "('00-` + own + `-00f067aa0ba902b7-01')"}`, more: "web: {listen: \"127.0.0.1:0\"}\nlog: {level: info}",
 		probe: `{exec: "true", path: "/", every: 2s, timeout: 1s, budget: 1000/m}`})
+	endpoint := a.realCollector(c.URL) // which takes a while to build: the workers below are heard only once
 	ws := a.working(3)
 	task, sandbox := a.lost()
-	a.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + a.realCollector(c.URL),
+	a.env = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + endpoint,
 		"OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20s3cretHeader"}
 	once := a.prepare("once", "--migrate", "--wait", patience)
 	if err := once.cmd.Run(); err != nil {
