@@ -22,28 +22,21 @@ type compacted[V any] interface {
 // A place is the number of a thing among all that are remembered of its kind, from 1 on; 0 is none.
 type place int
 
-// Marks are some of the things of one kind that are remembered.
-type Marks struct {
-	bits []uint64
-	n    int
-}
+// marks are some of the things of one kind that are remembered, a bit for each place.
+type marks []uint64
 
 // set marks one that has a place.
-func (m *Marks) set(at place) {
-	if m.has(at) {
-		return
-	}
+func (m *marks) set(at place) {
 	word := int(at) / 64
-	if word >= len(m.bits) {
-		m.bits = append(m.bits, make([]uint64, word+1-len(m.bits))...)
+	if word >= len(*m) {
+		*m = append(*m, make(marks, word+1-len(*m))...)
 	}
-	m.bits[word] |= 1 << (at % 64)
-	m.n++
+	(*m)[word] |= 1 << (at % 64)
 }
 
-func (m *Marks) has(at place) bool {
+func (m marks) has(at place) bool {
 	word := int(at) / 64
-	return at != 0 && word < len(m.bits) && m.bits[word]&(1<<(at%64)) != 0
+	return at != 0 && word < len(m) && m[word]&(1<<(at%64)) != 0
 }
 
 // RememberedTasks are what is remembered of tasks, by id.

@@ -68,7 +68,7 @@ type Plain struct {
 	Heard []*CompactTask    // what is to be remembered of those that are new, or whose workers gave a sign
 	Fresh []*CompactSandbox // what is to be remembered of the sandboxes that are new
 
-	rows, boxes Marks // of what is remembered
+	rows, boxes marks // of what is remembered
 }
 
 // Add counts a row. Was is what is remembered of it, nil where nothing is.

@@ -103,10 +103,8 @@ func (r *Result) small() bool {
 	}
 	for name, seen := range v.S.Listings {
 		n, rate := calls[name]+seen.Calls, v.P.Providers[name].Rate
-		if n > v.P.Small || rate > 0 && float64(n) > rateShare*rate*v.P.Quick.Seconds() {
-			return false
-		}
-		if seen.Took.Seconds() > listShare*v.P.Quick.Seconds() {
+		many := n > v.P.Small || rate > 0 && float64(n) > rateShare*rate*v.P.Quick.Seconds()
+		if many || seen.Took.Seconds() > listShare*v.P.Quick.Seconds() {
 			return false
 		}
 		things += seen.Owned + seen.Foreign
