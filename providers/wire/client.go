@@ -96,7 +96,7 @@ func New(e entry.Entry, o entry.Options, d Dialect) (*Client, error) {
 		o.Transport = newDialer(where.names).transport()
 	}
 	if o.Turn == nil {
-		o.Turn = limiter(e.Rate).Wait
+		o.Turn = turns(e.Rate)
 	}
 	return &Client{
 		base: base, hosts: where, dialect: d.withDefaults(e),
@@ -129,12 +129,13 @@ func (d Dialect) withDefaults(e entry.Entry) Dialect {
 	return d
 }
 
-// limiter is the rate of this process alone; 0 means no limit.
-func limiter(perSecond float64) *rate.Limiter {
+// turns is the rate of this process alone. Where there is no limit nobody waits for one: a caller whose patience ends
+// right then was not held up by a rate.
+func turns(perSecond float64) func(context.Context) error {
 	if perSecond <= 0 {
-		return rate.NewLimiter(rate.Inf, 1)
+		return func(context.Context) error { return nil }
 	}
-	return rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond)))
+	return rate.NewLimiter(rate.Limit(perSecond), max(1, int(perSecond))).Wait
 }
 
 // Address reads the value of a key of the entry that is an address.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -99,5 +100,17 @@ func TestResets(t *testing.T) {
 		if got, ok := hook(Answer{Status: test.status, Header: test.header, Date: date}); got != test.want || ok != test.ok {
 			t.Errorf("%s: %s, %t; want %s, %t", name, got, ok, test.want, test.ok)
 		}
+	}
+}
+
+// Without a rate nobody waits for one, also when the caller's time ends in that moment.
+func TestNoRateHoldsNobodyUp(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := turns(0)(ctx); err != nil {
+		t.Errorf("a turn without a rate = %v, want none to wait for", err)
+	}
+	if err := turns(1)(ctx); err == nil {
+		t.Error("a turn at a rate of a caller that left = nil, want an error")
 	}
 }
