@@ -66,8 +66,13 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 		cause, because = v.Cause(s)
 	}
 	var holds reconcile.HeldBy
-	// One that is known to be gone may be of an earlier attempt, unless the row names it.
-	named := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Known && v.Vouched(s, b) })
+	// One that is known to be gone may be of an earlier attempt, unless the row names it by its id: a name comes again, and
+	// where no listing shows it on its way out, as right before the act, nobody knows what a row would call it by.
+	named := s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		//guard:missing-named live
+		byID := v.P.Providers[b.Provider].SandboxIsID
+		return byID && b.Known && v.Vouched(s, b)
+	})
 	//guard:missing-clock harm
 	if !named {
 		holds = v.HidesWhatIsNew(s)
