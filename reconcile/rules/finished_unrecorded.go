@@ -53,8 +53,8 @@ func finishedUnrecorded(v *view.View, s *reconcile.Subject) Result {
 }
 
 // setBackSince reports whether the task database's clock was set back since the task began, and its worker's end may be
-// stamped since: the ledger has seen the task at work for longer than its start tells, and for longer than it is by that
-// clock that the worker finished. What was set back before the task began makes no end of its own look older than that.
+// stamped since: the ledger has seen the task at work for longer than its start tells, and for longer than it is by
+// that clock that the worker finished. What was set back before the task began makes no end of its own look older.
 func setBackSince(v *view.View, s *reconcile.Subject, start time.Time) bool {
 	t, was := s.Task, s.Seen()
 	if !s.Known || was.Status != t.Status || !v.CameTo(start) {

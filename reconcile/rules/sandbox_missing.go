@@ -66,8 +66,8 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 		cause, because = v.Cause(s)
 	}
 	var holds reconcile.HeldBy
-	// One that is known to be gone may be of an earlier attempt, unless the row names it by its id: a name comes again, and
-	// where no listing shows it on its way out, as right before the act, nobody knows what a row would call it by.
+	// One that is known to be gone may be of an earlier attempt, unless the row names it by its id: a name comes again,
+	// and where no listing shows it on its way out, as right before the act, nobody knows what a row would call it by.
 	named := s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		//guard:missing-named live
 		byID := v.P.Providers[b.Provider].SandboxIsID
@@ -122,8 +122,8 @@ func onlySearched(v *view.View, t *reconcile.Task) bool {
 	})
 }
 
-// searchedLeast is for how long nothing but searches by name may say that a sandbox is gone that no listing ever showed.
-// Whatever makes them leave out what is there is over by then, or seen.
+// searchedLeast is for how long nothing but searches by name may say that a sandbox is gone that no listing ever
+// showed. Whatever makes them leave out what is there is over by then, or seen.
 const searchedLeast = time.Hour
 
 // unshown reports whether listings that were believed left out the sandbox of the task while its worker was at work in

@@ -40,8 +40,8 @@ func (w *watch) unlooked(d *effect) string {
 	return ""
 }
 
-// cameSince reports whether the task came to go on in the sandbox only after the process had looked at that for the last
-// time, a moment before the deed: the look named another one, so that no row of this one was to be read.
+// cameSince reports whether the task came to go on in the sandbox only after the process had looked at that for the
+// last time, a moment before the deed: the look named another one, so that no row of this one was to be read.
 func (w *watch) cameSince(d *effect, looked moment) bool {
 	return d.b.task == d.k && !d.b.labelled.Before(looked.at) && w.harm().soon(d, looked)
 }
