@@ -50,8 +50,8 @@ func errored(v *view.View, s *reconcile.Subject) Result {
 }
 
 // neverAges reports whether the ledger cannot tell for how long a sandbox is in its state, now or later: what is not
-// proven ours it does not remember. Where its provider tells no time that is believed, it is held for that, and shown, in
-// place of a wait without end.
+// proven ours it does not remember. Where its provider tells no time that is believed, it is held for that, and shown,
+// in place of a wait without end.
 func neverAges(b *reconcile.SeenSandbox) bool { return b.Unproven != "" && !b.Known }
 
 // worksElsewhere reports whether the row names another sandbox that runs, and not the one that failed: who is heard

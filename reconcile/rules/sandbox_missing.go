@@ -138,16 +138,17 @@ func unshown(v *view.View, s *reconcile.Subject) bool {
 	})
 }
 
-// listedAtWork reports whether a provider was listed, and believed, between the begin of the task's present state and
-// its worker's newest sign of life. A listing is known to have been made when trust in them began, and then in each
-// full pass.
+// listedAtWork reports whether a provider was listed, and believed, between the ledger's first sight of the task's
+// present state and its worker's newest sign of life. A listing is known to have been made when trust in them began,
+// and then in each full pass.
 func listedAtWork(v *view.View, s *reconcile.Subject, provider string) bool {
 	source, known := v.S.Memory.Sources[reconcile.ListingOf(provider)]
-	if !known || !source.Trusted || s.Task.LastSeen().IsZero() || v.P.Providers[provider].Referenced {
+	heard := s.Known && s.Seen().Status == s.Task.Status && !s.Task.LastSeen().IsZero()
+	if !known || !source.Trusted || !heard || v.P.Providers[provider].Referenced {
 		return false // where rows prove whose a sandbox is, it shows without labels, and may not be remembered
 	}
-	began, _ := v.StateAge(s)
-	shown := began - max(v.P.Providers[provider].IndexLag, view.ShownWithin) // from then on a listing had to show it
+	began := v.Since(s.Seen().Since)
+	shown := began - max(v.P.Providers[provider].IndexLag, view.ShownWithin) // from then on listings had to show it
 	quiet, listed := s.Task.AsOf.Sub(s.Task.LastSeen()), v.Since(source.Since)
 	if listed < shown {
 		return listed > quiet

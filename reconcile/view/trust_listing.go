@@ -207,13 +207,15 @@ func (v assessor) keepUnshown(subs []reconcile.Subject) {
 	}
 }
 
-// spokeSince reports whether the worker of the subject spoke after a moment of the ledger's clock, and was at work
-// before it.
+// spokenFor is for how long a worker that is silent speaks against a listing that did not show its sandbox.
+const spokenFor = time.Hour
+
+// spokeSince reports whether the worker of the subject spoke after a moment of the ledger's clock, when the ledger had
+// seen it at work, and not too long ago.
 func (v assessor) spokeSince(s *reconcile.Subject, at time.Time) bool {
 	sign := TaskTold(s.Task).LastSeen()
-	began, _ := v.StateAge(s)
-	since := v.Since(at)
-	return !sign.IsZero() && began > since && s.Task.AsOf.Sub(sign) < since
+	since, quiet := v.Since(at), s.Task.AsOf.Sub(sign)
+	return !sign.IsZero() && s.Known && v.Since(s.Seen().Since) > since && quiet < min(since, spokenFor)
 }
 
 // believeParts believes what one tenant's spoke against, until it is settled again.
