@@ -23,6 +23,10 @@ func TestErrored(t *testing.T) {
 		"nobody knows its state":  {"box daytona/s1 unknown raw=error?", "healthy", ""},
 		"not ours":                {"box daytona/s1 failed owned=no", "healthy", ""},
 		"of a live task":          {"box daytona/s1 failed task=t1; task t1 running started=1h", "due", ""},
+		"nothing proves it ours, so that the ledger never tells for how long": {
+			"box daytona/s1 failed created=9h updated=never unproven=nobody", "held", "is in state failed"},
+		"nothing proves it ours, and its provider tells for how long": {
+			"box daytona/s1 failed created=9h updated=59s unproven=nobody", "kept", "failed for 59s of 1m"},
 		"of a task whose worker speaks": {
 			"box daytona/s1 failed task=t1 key=s1; task t1 running started=1h ev.heartbeat=1s sandbox=s1", "kept", "its worker was last seen"},
 		"of a task whose worker speaks, in another one that its row names": {

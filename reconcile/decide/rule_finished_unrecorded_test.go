@@ -26,6 +26,18 @@ func TestFinishedUnrecorded(t *testing.T) {
 			"source tasks trusted setback=-10m; task t1 running started=1h ev.finished=10m ev.activity=-9m", "report", ""},
 		"it went on, later than the clock had come when it was set back": {
 			"source tasks trusted setback=9m59s; task t1 running started=1h ev.finished=10m ev.activity=9m53s", "healthy", ""},
+		"finished before its start by the stamps, and the clock was set back by ten minutes since": {
+			"source tasks trusted setback=-5m; task t1 running started=1m ev.finished=2m; knew task t1 running since=11m", "report", ""},
+		"finished before its start, which is as old as the ledger knows it": {
+			"source tasks trusted setback=-5m; task t1 running started=1m ev.finished=2m; knew task t1 running since=65s", "healthy", ""},
+		"finished before its start, which is six seconds older by the ledger": {
+			"source tasks trusted setback=-5m; task t1 running started=1m ev.finished=65s; knew task t1 running since=66s", "report", ""},
+		"finished before the ledger saw it at work, by the clock that was set back since": {
+			"source tasks trusted setback=-5m; task t1 running started=1m ev.finished=11m; knew task t1 running since=11m", "healthy", ""},
+		"finished before its start, and the clock was never set back": {
+			"task t1 running started=1m ev.finished=2m; knew task t1 running since=11m", "healthy", ""},
+		"finished before its start, and was seen in another status": {
+			"source tasks trusted setback=-5m; task t1 running started=1m ev.finished=2m; knew task t1 assigned since=11m", "healthy", ""},
 		"only heartbeats after its end": {"task t1 running started=1h ev.finished=10m ev.heartbeat=5s", "report", ""},
 		"recorded": {
 			"row t1 completed ev.finished=1h; box daytona/s1 running task=t1", "healthy", ""},

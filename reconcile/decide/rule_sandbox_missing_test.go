@@ -29,6 +29,7 @@ func TestSandboxMissing(t *testing.T) {
 	const early = "pass quick; finding sandbox-missing task:t1 first=1m last=15s sighted=15s sightings=1; "
 	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
 		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
+	const atWork = "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; knew task t1 running since=1h sandbox=k1; watched since=3h; "
 	testRule(t, "sandbox-missing", map[string]ruleCase{
 		"its id was given to another one since": {
 			seen + "task t1 running started=1h updated=1h ev.heartbeat=2m; knew box daytona/s1 running task=t1 created=2h; " +
@@ -51,6 +52,20 @@ func TestSandboxMissing(t *testing.T) {
 			seen + ran + gone, "due", ""},
 		"the second look, a second earlier": {
 			"finding sandbox-missing task:t1 first=29s last=15s sighted=15s sightings=1; " + ran + gone, "seen", ""},
+		"listed since a minute before it fell silent, without it": {
+			named + atWork + "source listing:daytona trusted since=3m; find t1 none", "held", "not listed while its worker was heard"},
+		"listed since an hour, of which its worker was heard for as long as two listings take": {
+			named + atWork + "source listing:daytona trusted since=2h; find t1 none", "held", "only searched for"},
+		"listed since its worker fell silent": {
+			named + atWork + "source listing:daytona trusted since=119s; find t1 none", "due", ""},
+		"listed since a minute before it fell silent, and its row came later": {
+			named + strings.Replace(atWork, "since=1h", "since=150s", 1) + "source listing:daytona trusted since=3m; find t1 none",
+			"due", ""},
+		"not shown while it was at work, and searched in vain for an hour": {
+			strings.Replace(named, "first=30s", "first=1h", 1) + atWork + "source listing:daytona trusted since=3m; find t1 none",
+			"due", ""},
+		"not shown while it was at work, and not there by its id": {
+			ran + seen + "source listing:daytona trusted since=3m; " + gone, "due", ""},
 		"searched where the clock is off, and never seen": {
 			named + "task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; listing daytona off=-10m; find t1 none",
 			"held", "clock-untrusted provider/daytona"},

@@ -19,7 +19,8 @@ func errored(v *view.View, s *reconcile.Subject) Result {
 		}
 		after := After(v, "errored", s)
 		age := min(v.SandboxAge(*b), v.Observed(reconcile.ListingOf(b.Provider)))
-		if age < after {
+		//guard:errored-ageless live
+		if age < after && !(age == 0 && neverAges(b)) {
 			return Result{Suspect: fmt.Sprintf("%s for %s of %s", b.Raw, text.Duration(age), text.Duration(after))}
 		}
 		if s.Task != nil && s.LinkState == reconcile.LinkLive {
@@ -47,6 +48,11 @@ func errored(v *view.View, s *reconcile.Subject) Result {
 	}
 	return healthyResult("no sandbox of it is in a failed state")
 }
+
+// neverAges reports whether the ledger cannot tell for how long a sandbox is in its state, now or later: what is not
+// proven ours it does not remember. Where its provider tells no time that is believed, it is held for that, and shown,
+// in place of a wait without end.
+func neverAges(b *reconcile.SeenSandbox) bool { return b.Unproven != "" && !b.Known }
 
 // worksElsewhere reports whether the row names another sandbox that runs, and not the one that failed: who is heard
 // works in that one, and says nothing of this.

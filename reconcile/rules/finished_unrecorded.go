@@ -20,9 +20,11 @@ func finishedUnrecorded(v *view.View, s *reconcile.Subject) Result {
 		return healthyResult("its worker has not said that it finished")
 	}
 	start := reconcile.Latest(t.Events.Started, view.SubjectPresentStart(s), t.AssignedAt)
+	//guard:unrecorded-set-back-since harm
+	since := setBackSince(v, s, start)
 	// A clock of whole seconds shows a start and the end of short work as one moment.
 	//guard:unrecorded-present live
-	if t.Events.Finished.Before(start) {
+	if t.Events.Finished.Before(start) && !since {
 		return no(v, func() string {
 			return fmt.Sprintf("its worker finished at %s, before the last start at %s", text.Time(t.Events.Finished),
 				text.Time(start))
@@ -48,6 +50,18 @@ func finishedUnrecorded(v *view.View, s *reconcile.Subject) Result {
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status},
 		},
 	}
+}
+
+// setBackSince reports whether the task database's clock was set back since the task began, and its worker's end may be
+// stamped since: the ledger has seen the task at work for longer than its start tells, and for longer than it is by
+// that clock that the worker finished. What was set back before the task began makes no end of its own look older.
+func setBackSince(v *view.View, s *reconcile.Subject, start time.Time) bool {
+	t, was := s.Task, s.Seen()
+	if !s.Known || was.Status != t.Status || !v.CameTo(start) {
+		return false
+	}
+	watched := v.Since(was.Since)
+	return watched-t.AsOf.Sub(start) > reconcile.Skew && t.AsOf.Sub(t.Events.Finished) < watched
 }
 
 // What a worker that finished may wait for its record: at least the first, and the second where the task has no

@@ -66,8 +66,13 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 		cause, because = v.Cause(s)
 	}
 	var holds reconcile.HeldBy
-	// One that is known to be gone may be of an earlier attempt, unless the row names it.
-	named := s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Known && v.Vouched(s, b) })
+	// One that is known to be gone may be of an earlier attempt, unless the row names it by its id: a name comes again,
+	// and where no listing shows it on its way out, as right before the act, nobody knows what a row would call it by.
+	named := s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		//guard:missing-named live
+		byID := v.P.Providers[b.Provider].SandboxIsID
+		return byID && b.Known && v.Vouched(s, b)
+	})
 	//guard:missing-clock harm
 	if !named {
 		holds = v.HidesWhatIsNew(s)
@@ -86,6 +91,12 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	if !had && onlySearched(v, t) {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
 			Reason: "sandbox was only searched for: the next listing tells whether it is there"})
+	}
+	//guard:missing-unshown harm
+	if !had && unshown(v, s) {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
+			Reason: "sandbox was not listed while its worker was heard, as none is that lost its labels, and is only " +
+				"searched for"})
 	}
 	told, record := v.DeathWords(s)
 	//guard:missing-record-goes-on P5
@@ -109,6 +120,40 @@ func onlySearched(v *view.View, t *reconcile.Task) bool {
 	return v.S.Kind != reconcile.Full && !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
 		return v.S.Lookups[reconcile.Ref{Provider: provider, ID: t.Sandbox}].Gone
 	})
+}
+
+// searchedLeast is for how long nothing but searches by name may say that a sandbox is gone that no listing ever
+// showed. Whatever makes them leave out what is there is over by then, or seen.
+const searchedLeast = time.Hour
+
+// unshown reports whether listings that were believed left out the sandbox of the task while its worker was at work in
+// it, so that only a search by its name can tell of it: it may have lost its labels. A get by its id tells as well.
+func unshown(v *view.View, s *reconcile.Subject) bool {
+	t := s.Task
+	if v.Since(openMissing(v, s).FirstSeen) >= searchedLeast && !openMissing(v, s).FirstSeen.IsZero() {
+		return false
+	}
+	return !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
+		return v.S.Lookups[reconcile.Ref{Provider: provider, ID: t.Sandbox}].Gone || !listedAtWork(v, s, provider)
+	})
+}
+
+// listedAtWork reports whether a provider was listed, and believed, between the ledger's first sight of the task's
+// present state and its worker's newest sign of life. A listing is known to have been made when trust in them began,
+// and then in each full pass.
+func listedAtWork(v *view.View, s *reconcile.Subject, provider string) bool {
+	source, known := v.S.Memory.Sources[reconcile.ListingOf(provider)]
+	heard := s.Known && s.Seen().Status == s.Task.Status && !s.Task.LastSeen().IsZero()
+	if !known || !source.Trusted || !heard || v.P.Providers[provider].Referenced {
+		return false // where rows prove whose a sandbox is, it shows without labels, and may not be remembered
+	}
+	began := v.Since(s.Seen().Since)
+	shown := began - max(v.P.Providers[provider].IndexLag, view.ShownWithin) // from then on listings had to show it
+	quiet, listed := s.Task.AsOf.Sub(s.Task.LastSeen()), v.Since(source.Since)
+	if listed < shown {
+		return listed > quiet
+	}
+	return shown-quiet > 2*v.P.Full
 }
 
 // latest is how late a pipeline of events may be and still be waited for.

@@ -82,7 +82,13 @@ func (v *signs) Earlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 // ledger knew it before, and has not seen it at work since. A name outlives a sandbox, and an id stays in the row for
 // as long as nobody writes another; a row that got the id a moment after a listing showed it has no earlier one.
 func (v *signs) OfEarlier(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
-	if s.Known && b.Seen().State.Active() && !v.earlierThan(b.Seen().StateSince, s.Seen().Since) {
+	seen := b.Seen()
+	active := seen.StateSince
+	//guard:earlier-gone harm
+	if !seen.GoneAt.IsZero() { // its state was left then, and not come to
+		active = reconcile.Latest(seen.RanAt, seen.ResumedAt)
+	}
+	if s.Known && seen.State.Active() && !v.earlierThan(active, s.Seen().Since) {
 		return false
 	}
 	age, _ := v.StateAge(s)

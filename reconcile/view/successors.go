@@ -77,9 +77,9 @@ func snapshotSuccessors(s *reconcile.Snapshot) Successors {
 	return out
 }
 
-// indexLag is by how much a listing may be behind at a provider that does not say it: what is made is shown by then.
+// ShownWithin is by how much a listing may be behind at a provider that does not say it: what is made is shown by then.
 // About 2.5 s were measured at Daytona; more would let each task whose sandbox went away wait for as long.
-const indexLag = 30 * time.Second
+const ShownWithin = 30 * time.Second
 
 // Renewed reports whether a sandbox that is over may have had later ones of its name, of which no direct look at it
 // tells. Only listings show them, and the newest may have ended a moment before the first that shows none.
@@ -112,7 +112,7 @@ func (v *places) unlistedSince(provider string, moment time.Time) bool {
 		listed = v.S.Memory.Sources[reconcile.ListingOf(provider)].LastTrusted
 	}
 	//guard:heir-indexed harm
-	behind := max(indexLag, v.P.Providers[provider].IndexLag)
+	behind := max(ShownWithin, v.P.Providers[provider].IndexLag)
 	return listed.Sub(moment) < behind
 }
 
@@ -138,7 +138,7 @@ func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 // the task's present state, as the ledger saw both. A row may get an id that is over, a while after a listing showed
 // the later one; what came a whole listing after its sandbox was missed did not go on with its work.
 func (v *places) strayAt(s *reconcile.Subject, provider string, missed time.Time) bool {
-	last := missed.Add(v.P.Full + max(indexLag, v.P.Providers[provider].IndexLag))
+	last := missed.Add(v.P.Full + max(ShownWithin, v.P.Providers[provider].IndexLag))
 	for ref, seen := range v.S.Memory.Sandboxes.Each() {
 		//guard:later-unnamed-older live
 		older := s.Known && v.earlierThan(seen.FirstSeen, s.Seen().Since.Add(-v.P.Full))

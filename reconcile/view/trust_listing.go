@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -144,6 +145,7 @@ func (v assessor) assessEmptyListings(subs []reconcile.Subject) {
 	}
 	witness, tenant := v.evidenceOfLife(subs)
 	if witness == nil {
+		v.keepUnshown(subs)
 		return
 	}
 	for _, provider := range v.P.Candidates(witness) {
@@ -180,6 +182,40 @@ func (v assessor) keepEmpty() {
 			v.revert(name)
 		}
 	}
+}
+
+// keepUnshown distrusts on a listing that showed nothing, and after which a worker spoke that was at work before: its
+// sandbox was there and not shown, as one that lost its labels is. That this worker is silent by now proves no listing
+// right that shows nothing still.
+func (v assessor) keepUnshown(subs []reconcile.Subject) {
+	for i := range subs {
+		s := &subs[i]
+		if s.Task == nil || s.LinkState != reconcile.LinkLive || !v.Started(s) {
+			continue
+		}
+		for _, provider := range v.P.Candidates(s.Task) {
+			for _, name := range []string{
+				reconcile.ListingOf(provider), ofTenant(reconcile.ListingOf(provider), s.Task.Tenant),
+			} {
+				before := v.S.Memory.Sources[name]
+				//guard:listing-empty-spoken harm
+				if v.Trusted(name) && before.ShowedNone() && v.spokeSince(s, before.Since) {
+					v.revert(name)
+				}
+			}
+		}
+	}
+}
+
+// spokenFor is for how long a worker that is silent speaks against a listing that did not show its sandbox.
+const spokenFor = time.Hour
+
+// spokeSince reports whether the worker of the subject spoke after a moment of the ledger's clock, when the ledger had
+// seen it at work, and not too long ago.
+func (v assessor) spokeSince(s *reconcile.Subject, at time.Time) bool {
+	sign := TaskTold(s.Task).LastSeen()
+	since, quiet := v.Since(at), s.Task.AsOf.Sub(sign)
+	return !sign.IsZero() && s.Known && v.Since(s.Seen().Since) > since && quiet < min(since, spokenFor)
 }
 
 // believeParts believes what one tenant's spoke against, until it is settled again.

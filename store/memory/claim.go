@@ -190,11 +190,15 @@ func (g *actionTable) keepFor(a reconcile.Action, later time.Duration) {
 }
 
 // endSandbox remembers that a sandbox is gone, as the provider confirmed, and that we ended it, where we asked for it.
+// What we ended before any pass took it down is remembered as well.
 func (g *worldTable) endSandbox(a reconcile.Action, now time.Time) {
 	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
 	s, found := g.sandboxes[ref]
-	if !found || !protocol.EndsSandbox(a) {
+	if !protocol.EndsSandbox(a) || !found && !protocol.EndedByUs(a) {
 		return
+	}
+	if !found {
+		s = reconcile.SandboxSeen{Ref: ref, FirstSeen: now}
 	}
 	s.GoneByUs = s.GoneByUs || protocol.EndedByUs(a)
 	if s.GoneAt.IsZero() {

@@ -285,4 +285,20 @@ var settlements = map[string]func(*bench){
 		s.StateSince, s.GoneAt = noon.Add(time.Second), noon.Add(time.Second)
 		b.equal("sandboxes", b.recall().Sandboxes.Of(s.Ref), s)
 	},
+	"a confirmed terminate of what no pass took down is remembered, where we asked for it": func(b *bench) {
+		b.plan(failing("t"), ending("t", 1, "x"))
+		b.settled("t", reconcile.OutcomeDone)
+		b.settled("t-x", reconcile.OutcomeAccepted)
+		b.settled("t-x", reconcile.OutcomeConfirmed)
+		b.equal("sandbox", b.recall().Sandboxes.Of(ref("x")), reconcile.SandboxSeen{Ref: ref("x"), GoneByUs: true,
+			State: reconcile.SandboxEnded, FirstSeen: noon, StateSince: noon, GoneAt: noon})
+	},
+	"what no pass took down, and was gone when it was looked at, is not": func(b *bench) {
+		b.plan(failing("t"), ending("t", 1, "x"))
+		b.settled("t", reconcile.OutcomeDone)
+		a := b.claimed("t-x")
+		a.Outcome = reconcile.OutcomeConfirmed
+		b.must(b.Settle(b.Context(), b.lease, a))
+		b.equal("known", b.recall().Sandboxes.Has(ref("x")), false)
+	},
 }

@@ -37,8 +37,10 @@ var reports = map[string]func(*bench){
 				want = append([]reconcile.Verdict{b.verdict(n)}, want...)
 			}
 		}
+		saved := b.dead("errored", "f").PerHour * 4 / 3600 // it is gone for four seconds, though no pass took it down
 		b.equal("report", b.report(time.Hour), []reconcile.RuleReport{
-			{Rule: "errored", Verdicts: 1, Acted: 1, Subjects: 1},
+			{Rule: "errored", Verdicts: 1, Acted: 1, Subjects: 1, Saved: saved,
+				Money: []reconcile.RuleMoney{{Provider: "daytona", Saved: saved}}},
 			{Rule: "heartbeat-lost", Verdicts: 6, Acted: 1, Subjects: 5, FalsePositives: 4, Examples: numberless(want)},
 		})
 	},

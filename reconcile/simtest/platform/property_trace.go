@@ -33,10 +33,17 @@ func (w *watch) unlooked(d *effect) string {
 		return d.what() + ": the sandbox was not got by its id since the claim"
 	case d.p.policy.Tasks.None || d.a.Rule == "record-without-container" && d.a.Task == "":
 		return ""
-	case d.k != nil && w.explains(d.k, d.b) && d.p.rows[d.k.id].step < from && d.p.keys[d.ID].step < from:
+	case d.k != nil && w.explains(d.k, d.b) && d.p.rows[d.k.id].step < from && d.p.keys[d.ID].step < from &&
+		!w.cameSince(d, seen.moment):
 		return fmt.Sprintf("%s: the row of task %s, which may explain it, was not read since the claim", d.what(), d.k.id)
 	}
 	return ""
+}
+
+// cameSince reports whether the task came to go on in the sandbox only after the process had looked at that for the
+// last time, a moment before the deed: the look named another one, so that no row of this one was to be read.
+func (w *watch) cameSince(d *effect, looked moment) bool {
+	return d.b.task == d.k && !d.b.labelled.Before(looked.at) && w.harm().soon(d, looked)
 }
 
 // explains reports whether a process could know that the row may explain the sandbox.
