@@ -24,6 +24,13 @@ func (k *Reconciler) circuitRefused(ctx context.Context, kind reconcile.PassKind
 	if err != nil {
 		return fmt.Errorf("recall the ledger: %w", err)
 	}
+	return k.circuitRemembered(ctx, kind, sources)
+}
+
+// circuitRemembered is the same by what the ledger remembers of the sources.
+func (k *Reconciler) circuitRemembered(ctx context.Context, kind reconcile.PassKind,
+	sources map[string]reconcile.SourceSeen,
+) (err error) {
 	var now time.Time
 	for _, name := range k.Policy.ProviderNames() {
 		seen, known := sources[reconcile.CredentialOf(name)]

@@ -48,6 +48,9 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind,
 	}
 	k.circuitListed(s)
 	if kind == reconcile.Quick {
+		if err := k.circuitRemembered(ctx, kind, s.Memory.Sources); err != nil {
+			return nil, nil, err
+		}
 		s.RecallTemplates()
 	}
 	s.Memory.WatchSince = reconcile.Watch(&s.Memory, &k.Policy)
@@ -131,8 +134,11 @@ func (k observer) look(ctx context.Context, s *reconcile.Snapshot) (*decide.Judg
 	return j, context.Cause(ctx)
 }
 
-// beforeLooking reads t0 and which providers are not to be asked.
+// beforeLooking reads t0, and before a listing which providers are not to be asked.
 func (k observer) beforeLooking(ctx context.Context, s *reconcile.Snapshot) error {
+	if s.Kind == reconcile.Quick {
+		return k.readClock(ctx, s)
+	}
 	if k.Parallel == 1 {
 		return errors.Join(k.readClock(ctx, s), k.circuitRefused(ctx, s.Kind))
 	}

@@ -22,6 +22,7 @@ func TestLocks(t *testing.T) {
 	lease := lockWorld(t, g, pool)
 	now := time.Now()
 	under := pgx.StrictNamedArgs{"holder": lease.Holder, "epoch": lease.Epoch, "now": now}
+	takeover := takeoverOf(lease, now)
 	lab := pgx.StrictNamedArgs{"provider": "lab"}
 	sandboxes := pgx.StrictNamedArgs{"providers": []string{"lab"}, "sandboxes": []string{"sb-1"}}
 	notices := pgx.StrictNamedArgs{"now": now.Add(time.Hour), "most": 9, "shortest": time.Second, "longest": time.Minute}
@@ -35,9 +36,7 @@ func TestLocks(t *testing.T) {
 		waits     bool
 	}{
 		"a takeover waits for who writes under the lease": {
-			queries["fence"], under, queries["lease_lock"], nil, true},
-		"two takeovers": {
-			queries["lease_lock"], nil, queries["lease_lock"], nil, true},
+			queries["fence"], under, queries["lease_take"], takeover, true},
 		"two claims": {
 			queries["budget_lock"], nil, queries["budget_lock"], nil, true},
 		"two who plan": {
@@ -62,6 +61,36 @@ func TestLocks(t *testing.T) {
 				t.Errorf("the second one waits: %v (%v), want %v", waited, err, c.waits)
 			}
 		})
+	}
+}
+
+// takeoverOf takes a lease from who was read to hold it.
+func takeoverOf(read reconcile.Lease, now time.Time) pgx.StrictNamedArgs {
+	return pgx.StrictNamedArgs{"holder": "r2", "epoch": read.Epoch + 1, "now": now, "until": now.Add(time.Minute),
+		"read_holder": read.Holder, "read_epoch": read.Epoch, "read_until": stamp(read.Until)}
+}
+
+// TestLeaseAsRead: of two that read that they may take the lease, one takes it.
+func TestLeaseAsRead(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := migrated(t, pool, time.Now)
+	read, err := g.TakeLease(t.Context(), "r1", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renewed := takeoverOf(read, time.Now())
+	renewed["read_until"] = stamp(read.Until.Add(-time.Second))
+	for i, try := range []struct {
+		args  pgx.StrictNamedArgs
+		takes int64
+	}{{renewed, 0}, {takeoverOf(read, time.Now()), 1}, {takeoverOf(read, time.Now()), 0}} {
+		tag, err := pool.Exec(t.Context(), queries["lease_take"], try.args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tag.RowsAffected() != try.takes {
+			t.Errorf("try %d takes it %d times, want %d", i, tag.RowsAffected(), try.takes)
+		}
 	}
 }
 

@@ -236,8 +236,13 @@ func (g *base) usable(ctx context.Context, q querier) error {
 // still is usable of a ledger that was, in one question.
 func (g *base) still(ctx context.Context, q querier) error {
 	var version int
-	var name *string // NULL once somebody emptied the table
+	var name *string
 	err := one(ctx, q, "usable", nil, &version, &name)
+	return g.stillFits(ctx, q, version, name, err)
+}
+
+// stillFits judges the answer to what usable.sql asks. The name is none once somebody emptied the table.
+func (g *base) stillFits(ctx context.Context, q querier, version int, name *string, err error) error {
 	var refusal *pgconn.PgError
 	switch need := len(migrations); {
 	case errors.As(err, &refusal) && missing(refusal):

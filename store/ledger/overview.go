@@ -31,10 +31,10 @@ func (g *Reader) Overview(ctx context.Context, most int) (reconcile.Overview, er
 	return o, nil
 }
 
-// inSnapshot runs do in one snapshot of a ledger that this program can use.
+// inSnapshot runs do in one snapshot of a ledger that this program can use, or could a moment ago.
 func (g *base) inSnapshot(ctx context.Context, do func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
-		if err := g.usable(ctx, tx); err != nil {
+		if err := g.lately(ctx, tx); err != nil {
 			return err
 		}
 		return do(tx)
@@ -43,8 +43,7 @@ func (g *base) inSnapshot(ctx context.Context, do func(tx pgx.Tx) error) error {
 
 func (g *Reader) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most int) error {
 	var passes []reconcile.PassSeen
-	readings := overviewPasses(o, most)
-	readings = append(readings, newestPasses(&passes))
+	readings := overviewPasses(o, &passes, most)
 	readings = append(readings, overviewFindings(o, most)...)
 	readings = append(readings, overviewActions(o, most)...)
 	readings = append(readings, trustReadings(&o.Sources, &o.Templates)...)
@@ -69,19 +68,39 @@ func (g *Reader) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overv
 	return nil
 }
 
-func overviewPasses(o *reconcile.Overview, most int) []reading {
+// overviewPasses reads the newest passes, and what [protocol.Newest] and [protocol.Counts] choose from.
+func overviewPasses(o *reconcile.Overview, passes *[]reconcile.PassSeen, most int) []reading {
+	head := pgx.StrictNamedArgs{"now": o.Now}
 	return []reading{
-		each("installation_name", nil, scanText, func(name string) { o.Installation = name }),
-		each("last_passes", pgx.StrictNamedArgs{"most": most}, scanPass,
-			func(p reconcile.PassSeen) { o.Passes = append(o.Passes, p) }),
-		each("overview_rates", nil, scanAhead, func(a callsAhead) {
+		{"overview_head", head, func(rows pgx.Rows) error { return takeHead(rows, o) }},
+		each("overview_passes", pgx.StrictNamedArgs{"most": most}, scanNewPass, func(p newPass) {
+			if p.newest {
+				*passes = append(*passes, p.PassSeen)
+			} else {
+				o.Passes = append(o.Passes, p.PassSeen)
+			}
+		}),
+	}
+}
+
+func takeHead(rows pgx.Rows, o *reconcile.Overview) error {
+	defer rows.Close()
+	for rows.Next() {
+		var l reconcile.Lease
+		var providers []string
+		var ahead []float64
+		if err := rows.Scan(&o.Installation, &l.Holder, &l.Epoch, at(&l.Until), at(&l.At), &providers, &ahead); err != nil {
+			return err
+		}
+		o.Lease = l
+		for i, name := range providers {
 			if o.CallsAhead == nil {
 				o.CallsAhead = map[string]time.Duration{}
 			}
-			o.CallsAhead[a.provider] = time.Duration(a.seconds * float64(time.Second))
-		}),
-		each("lease", pgx.StrictNamedArgs{"now": o.Now}, scanLease, func(l reconcile.Lease) { o.Lease = l }),
+			o.CallsAhead[name] = time.Duration(ahead[i] * float64(time.Second))
+		}
 	}
+	return rows.Err()
 }
 
 // newestPasses reads what [protocol.Newest] and [protocol.Counts] choose from.
@@ -126,10 +145,17 @@ func trustReadings(sources *[]reconcile.SourceSeen, templates *[]reconcile.Templ
 	}
 }
 
-func scanLease(r pgx.Rows) (reconcile.Lease, error) {
-	var l reconcile.Lease
-	err := r.Scan(&l.Holder, &l.Epoch, at(&l.Until), at(&l.At))
-	return l, err
+// A newPass is one of the newest, or besides the newest of its kind that is complete, or that is not.
+type newPass struct {
+	newest bool
+	reconcile.PassSeen
+}
+
+func scanNewPass(r pgx.Rows) (newPass, error) {
+	var p newPass
+	err := r.Scan(&p.newest, &p.ID, (*string)(&p.Kind), &p.Holder, at(&p.BeganAt), at(&p.EndedAt), &p.Complete, &p.Error,
+		&p.Kept, &p.Counts)
+	return p, err
 }
 
 type ruleCount struct {
@@ -141,15 +167,4 @@ func scanRuleCount(r pgx.Rows) (ruleCount, error) {
 	var c ruleCount
 	err := r.Scan(&c.rule, &c.count)
 	return c, err
-}
-
-type callsAhead struct {
-	provider string
-	seconds  float64
-}
-
-func scanAhead(r pgx.Rows) (callsAhead, error) {
-	var a callsAhead
-	err := r.Scan(&a.provider, &a.seconds)
-	return a, err
 }

@@ -119,8 +119,13 @@ func endPass(ctx context.Context, tx pgx.Tx, r reconcile.Record, now time.Time) 
 	if counts == nil {
 		counts = map[string]int{}
 	}
+	rules := make([]string, 0, len(r.Breakers))
+	for rule := range r.Breakers {
+		rules = append(rules, clean(rule))
+	}
 	return counted(ctx, tx, "pass_end", pgx.StrictNamedArgs{
 		"pass": r.Pass, "now": now, "complete": r.Complete, "error": clean(r.Error), "kept": r.Kept, "counts": counts,
+		"watch_since": stamp(r.WatchSince), "known": r.Known, "rules": rules,
 	}, fmt.Errorf("no pass of this number is open"))
 }
 
@@ -131,7 +136,7 @@ type write struct {
 }
 
 // recordWrites is what a record comes to behind its world, in the order in which it is written.
-// What is empty is left out, but for the breakers: none open means that all close.
+// What is empty is left out.
 func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 	findings, err := findingWrites(r, now)
 	if err != nil {
@@ -171,9 +176,7 @@ type recordPart func() []write
 
 // worldParts are what a pass saw of tasks, sandboxes, sources and templates.
 func worldParts(r reconcile.Record, now time.Time) []recordPart {
-	parts := []recordPart{func() []write {
-		return []write{{"watch_since", pgx.StrictNamedArgs{"watch_since": stamp(r.WatchSince), "known": r.Known}}}
-	}}
+	var parts []recordPart
 	for some := range slices.Chunk(r.Tasks, rowsAtOnce) {
 		parts = append(parts, func() []write { return []write{putTasks(some, now)} })
 	}

@@ -152,7 +152,7 @@ func TestReadersCostWhatIsOpenNotTheHistory(t *testing.T) {
 	var o reconcile.Overview
 	var passes []reconcile.PassSeen
 	o.Now = time.Now()
-	readings := overviewPasses(&o, 50)
+	readings := overviewPasses(&o, &passes, 50)
 	readings = append(readings, newestPasses(&passes))
 	readings = append(readings, overviewFindings(&o, 50)...)
 	readings = append(readings, overviewActions(&o, 50)...)

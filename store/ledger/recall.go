@@ -147,13 +147,10 @@ func (g *Keeper) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, 
 func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol.Seals) error {
 	var ends []time.Time
 	var full time.Time
-	readings := append(worldReadings(m), workReadings(m)...)
+	readings := append(worldReadings(m), workReadings(m, &ends, &full)...)
 	readings = append(readings, controlReadings(&m.Controls, m.Now, seals)...)
 	readings = append(readings, verdictReadings(m)...)
-	readings = append(readings, canaryReading(&m.Canaries),
-		each("recall_ends", pgx.StrictNamedArgs{"most": protocol.MostGaps + 1}, scanTime,
-			func(t time.Time) { ends = append(ends, t) }),
-		each("recall_full", nil, scanTime, func(t time.Time) { full = t }))
+	readings = append(readings, canaryReading(&m.Canaries))
 	if err := readFilled(ctx, tx, readings); err != nil {
 		return err
 	}
@@ -187,8 +184,8 @@ func worldReadings(m *reconcile.Memory) []reading {
 	}
 }
 
-// workReadings are what sandkeeper came to and did.
-func workReadings(m *reconcile.Memory) []reading {
+// workReadings are what sandkeeper came to and did, and the ends of its passes.
+func workReadings(m *reconcile.Memory, ends *[]time.Time, full *time.Time) []reading {
 	m.Findings = map[reconcile.FindingKey]reconcile.Finding{}
 	return []reading{
 		each("open_findings", nil, scanFinding, func(f reconcile.FindingSeen) { m.Findings[f.Key()] = f.Finding }),
@@ -196,7 +193,9 @@ func workReadings(m *reconcile.Memory) []reading {
 			func(a reconcile.Action) { m.Actions = append(m.Actions, a) }),
 		each("recall_hour", pgx.StrictNamedArgs{"hour_ago": m.Now.Add(-protocol.Hour)}, scanCount,
 			func(n int) { m.Spent.Hour = n }),
-		{"recall_installation", nil, func(rows pgx.Rows) error { return takeInstallation(rows, m) }},
+		{"recall_installation", pgx.StrictNamedArgs{"most": protocol.MostGaps + 1}, func(rows pgx.Rows) error {
+			return takeInstallation(rows, m, ends, full)
+		}},
 	}
 }
 
@@ -205,11 +204,11 @@ func scanCount(r pgx.Rows) (int, error) {
 	return n, r.Scan(&n)
 }
 
-func takeInstallation(rows pgx.Rows, m *reconcile.Memory) error {
+func takeInstallation(rows pgx.Rows, m *reconcile.Memory, ends *[]time.Time, full *time.Time) error {
 	defer rows.Close()
 	for rows.Next() {
 		var known []string
-		if err := rows.Scan(at(&m.WatchSince), &known); err != nil {
+		if err := rows.Scan(at(&m.WatchSince), &known, at(full), ends); err != nil {
 			return err
 		}
 		m.Known = protocol.Known(known)

@@ -56,6 +56,9 @@ func TestRecallNeedsNoMoreThanReading(t *testing.T) {
 	if _, err := reader.Controls(t.Context()); err != nil {
 		t.Errorf("a reader's controls: %v", err)
 	}
+	if err := owner.DropLease(t.Context(), lease); err != nil {
+		t.Fatal(err)
+	}
 	_, err = reader.TakeLease(t.Context(), "two", time.Minute)
 	if err == nil || !strings.Contains(err.Error(), "grant") {
 		t.Errorf("a reader takes the lease: error = %v, want one that asks for a grant", err)

@@ -207,11 +207,6 @@ func scanPass(r pgx.Rows) (reconcile.PassSeen, error) {
 	return p, err
 }
 
-func scanTime(r pgx.Rows) (time.Time, error) {
-	var t time.Time
-	return t, r.Scan(at(&t))
-}
-
 func scanText(r pgx.Rows) (string, error) {
 	var s string
 	return s, r.Scan(&s)

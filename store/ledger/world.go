@@ -127,7 +127,7 @@ func putTemplates(seen []reconcile.TemplateSeen) write {
 	}}
 }
 
-// breakerWrites leave exactly these breakers open.
+// breakerWrites open these breakers. The end of the pass closes all others.
 func breakerWrites(open map[string]reconcile.Breaker) ([]write, error) {
 	type breaker = reconcile.Breaker
 	var bs []breaker
@@ -145,11 +145,10 @@ func breakerWrites(open map[string]reconcile.Breaker) ([]write, error) {
 		subjects = append(subjects, text)
 	}
 	rules := column(bs, func(b breaker) string { return clean(b.Rule) })
-	closed := write{"close_breakers", pgx.StrictNamedArgs{"rules": rules}}
 	if len(bs) == 0 {
-		return []write{closed}, nil
+		return nil, nil
 	}
-	return []write{closed, {"put_breakers", pgx.StrictNamedArgs{
+	return []write{{"put_breakers", pgx.StrictNamedArgs{
 		"rules":     rules,
 		"opened_at": column(bs, func(b breaker) pgtype.Timestamptz { return stamp(b.OpenedAt) }),
 		"subjects":  subjects,

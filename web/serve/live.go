@@ -2,15 +2,20 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	askEvery   = 900 * time.Millisecond // how often the ledger is asked whether something changed, while somebody looks
+	askSeldom  = 10 * time.Second       // and while the ledger tells it by itself
+	listenEach = 10 * time.Second       // between two tries to have it told
+	endsSoon   = 900 * time.Millisecond // a pass that began ends mostly within: both are one change then
 	tellEach   = 900 * time.Millisecond // how far apart pages are told, while the ledger changes all the time
 	mostLive   = 500                    // pages that are told of changes at once
 	beatEvery  = 15 * time.Second       // a stream without news says that it is there
@@ -18,8 +23,9 @@ const (
 )
 
 // A herald tells all open pages that the ledger has changed. However many look, one goroutine asks the ledger one cheap
-// question; while nobody looks, none does. It listens to no NOTIFY: that takes a connection of its own in each process,
-// reaches nobody behind PgBouncer in transaction mode, and the question would have to be asked beside it.
+// question; while nobody looks, none does. It asks when the ledger tells, on a connection of its own, that the answer
+// may be another one. Where it cannot be told, as behind PgBouncer in transaction mode, it asks each time again. Now
+// and then it asks in any case: a connection can be dead for a while before that shows.
 type herald struct {
 	ledger Ledger
 	news   func() // called before the pages are told
@@ -62,22 +68,87 @@ func (h *herald) leave(heard chan struct{}) {
 
 // ask asks the ledger until nobody looks any more. That it cannot be asked is news too, once.
 func (h *herald) ask(ctx context.Context) {
-	next := time.NewTimer(askEvery)
-	defer next.Stop()
-	last := h.look(ctx)
-	for {
+	l := &hearing{soon: make(chan time.Duration, 1)}
+	go l.listen(ctx, h.ledger)
+	last, rests := h.look(ctx), time.Time{}
+	due := time.Now().Add(askEvery)
+	for next := time.NewTimer(askEvery); ; next.Reset(time.Until(due)) {
 		select {
 		case <-ctx.Done():
+			next.Stop()
 			return
+		case within := <-l.soon:
+			due = earlier(due, later(rests, time.Now().Add(within)))
+			continue
 		case <-next.C:
 		}
-		rest := askEvery
 		if now := h.look(ctx); now != last {
-			last, rest = now, tellEach
+			last, rests = now, time.Now().Add(tellEach)
 			h.tell()
 		}
-		next.Reset(rest)
+		due = later(rests, time.Now().Add(l.apart()))
 	}
+}
+
+// A hearing goes on while somebody looks: it says within what time to ask, whenever the ledger tells that it changed.
+type hearing struct {
+	told atomic.Bool        // it hears of each change
+	soon chan time.Duration // within what time to ask
+}
+
+// apart is how long the ledger is not asked where it tells nothing.
+func (l *hearing) apart() time.Duration {
+	if l.told.Load() {
+		return askSeldom
+	}
+	return askEvery
+}
+
+// listen tries again where the ledger cannot be listened to for now.
+func (l *hearing) listen(ctx context.Context, to Ledger) {
+	for ctx.Err() == nil {
+		err := to.Listen(ctx, func(begun bool) {
+			l.told.Store(true)
+			if begun {
+				l.ask(endsSoon)
+			} else {
+				l.ask(0)
+			}
+		})
+		l.told.Store(false)
+		l.ask(0)
+		if errors.Is(err, errors.ErrUnsupported) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(listenEach):
+		}
+	}
+}
+
+// ask leaves word to ask within a time, or within the shorter one of which there is word. Only listen does so.
+func (l *hearing) ask(within time.Duration) {
+	select {
+	case before := <-l.soon:
+		within = min(within, before)
+	default:
+	}
+	l.soon <- within
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func (h *herald) look(ctx context.Context) string {

@@ -3,6 +3,7 @@ package serve
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -70,6 +71,70 @@ func TestPagesHearOfChanges(t *testing.T) {
 		if ledger.asked.Load() != asked {
 			t.Error("the ledger is asked though nobody looks")
 		}
+	})
+}
+
+// telling is a ledger that tells when it moves, until it is shut.
+type telling struct {
+	moving
+	tells chan bool
+}
+
+func (l *telling) Listen(ctx context.Context, told func(begun bool)) error {
+	told(false)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case begun, open := <-l.tells:
+			if !open {
+				return io.EOF
+			}
+			told(begun)
+		}
+	}
+}
+
+// TestPagesAreTold: where the ledger tells of changes it is asked seldom, and pages hear at once; a pass that begins and
+// ends is one change. Once it tells no more it is asked as often as before.
+func TestPagesAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &telling{tells: make(chan bool)}
+		h := newHerald(ledger, func() {})
+		heard, leave, _ := h.join()
+		defer leave()
+		time.Sleep(time.Minute)
+		asked := ledger.asked.Load()
+		if asked > 8 {
+			t.Errorf("the ledger was asked %d times in a quiet minute", asked)
+		}
+		hears := func(what string, within time.Duration) {
+			t.Helper()
+			began := time.Now()
+			if <-heard; time.Since(began) > within {
+				t.Errorf("heard that %s after %s, want %s at most", what, time.Since(began), within)
+			}
+			time.Sleep(tellEach)
+		}
+		ledger.move("asked")
+		ledger.tells <- false
+		hears("somebody asked for something", 0)
+		ledger.move("begun")
+		ledger.tells <- true
+		hears("a pass began that takes long", endsSoon)
+		ledger.move("begun once more")
+		ledger.tells <- true
+		time.Sleep(endsSoon / 2)
+		ledger.move("ended")
+		ledger.tells <- false
+		hears("it ended", 0)
+		if len(heard) > 0 {
+			t.Error("a pass that ends at once is two changes")
+		}
+		close(ledger.tells)
+		synctest.Wait()
+		ledger.move("untold")
+		hears("it was not told", askEvery)
 	})
 }
 

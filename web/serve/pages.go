@@ -24,6 +24,8 @@ type Pages interface {
 	Search(ctx context.Context, text string, most int) ([]reconcile.FoundSubject, error)
 	Report(ctx context.Context, since time.Duration) ([]reconcile.RuleReport, error)
 	Changed(ctx context.Context) (string, error)
+	// Listen calls told when it listens, and whenever Changed may differ, until ctx ends or it cannot.
+	Listen(ctx context.Context, told func(begun bool)) error
 	Trends(ctx context.Context, slot time.Duration, slots int) (reconcile.Trends, error)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -28,6 +29,7 @@ type reader struct {
 	ledger Ledger
 	ready  func(context.Context) error
 	calls  singleflight.Group
+	fit    atomic.Bool // database and schema were as they must be, when that was asked last
 
 	mu     sync.Mutex
 	last   web.Reading
@@ -92,9 +94,14 @@ func (r *reader) readNow(ctx context.Context) web.Reading {
 		return last // of a call that ended while this one was on its way
 	}
 	began := time.Now()
-	now := web.Reading{Unready: r.ready(ctx)}
+	var now web.Reading
 	if now.Overview, now.Err = r.ledger.Overview(ctx, most); now.Err != nil {
 		now.Overview = reconcile.Overview{}
+	}
+	// An overview of a schema that is not this program's is refused: what was ready still is where there is one.
+	if now.Err != nil || now.Overview.Fresh || !r.fit.Load() {
+		now.Unready = r.ready(ctx)
+		r.fit.Store(now.Unready == nil)
 	}
 	trends, at := r.newTrends(ctx, &now)
 	r.mu.Lock()

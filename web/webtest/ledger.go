@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -147,6 +148,9 @@ func (l Ledger) Report(context.Context, time.Duration) ([]reconcile.RuleReport, 
 
 // Changed never does.
 func (l Ledger) Changed(context.Context) (string, error) { return "1", l.Err }
+
+// Listen cannot.
+func (l Ledger) Listen(context.Context, func(begun bool)) error { return errors.ErrUnsupported }
 
 // Trends are those of a day.
 func (l Ledger) Trends(context.Context, time.Duration, int) (reconcile.Trends, error) {

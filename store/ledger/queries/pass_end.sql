@@ -1,5 +1,15 @@
--- Ends a pass, once.
-WITH ended AS (
+-- Ends a pass, once. It sets back how far the ledger-timed clocks reach, keeps the rules that the first pass knew, for a
+-- rule of a later version is never added, so it stays new until it is named, and closes the breakers that the pass no
+-- longer names.
+WITH watched AS (
+    UPDATE sandkeeper.installation
+    SET watch_since = coalesce(@watch_since::timestamptz, watch_since),
+        known_rules = coalesce(known_rules, @known::text[])
+    WHERE watch_since IS DISTINCT FROM coalesce(@watch_since::timestamptz, watch_since)
+       OR (known_rules IS NULL AND @known::text[] IS NOT NULL)
+), closed AS (
+    DELETE FROM sandkeeper.breakers WHERE NOT rule = ANY(@rules::text[])
+), ended AS (
     UPDATE sandkeeper.passes
     SET ended_at = @now, complete = @complete, error = @error, kept = @kept, counts = @counts
     WHERE id = @pass
