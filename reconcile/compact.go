@@ -29,7 +29,14 @@ type commonTask struct {
 
 // Compact is how it is kept.
 func (s TaskSeen) Compact() *CompactTask {
-	c := CompactTask{
+	c := &CompactTask{}
+	c.keep(s)
+	return c
+}
+
+// keep makes it what is kept of one.
+func (c *CompactTask) keep(s TaskSeen) {
+	*c = CompactTask{
 		id: s.ID, sandbox: s.Sandbox,
 		common: unique.Make(commonTask{s.Status, s.Tenant, s.State, s.ErrorChanged, s.Live}),
 		since:  MomentOf(s.Since), firstSeen: MomentOf(s.FirstSeen), updatedAt: MomentOf(s.UpdatedAt),
@@ -43,9 +50,8 @@ func (s TaskSeen) Compact() *CompactTask {
 	if !fits || rare != [len(rare)]time.Time{} ||
 		s.Named != s.Sandbox || s.Trace != "" || s.Attempts != nil || s.MarkSum != 0 {
 		whole := s // a copy only here: else each that is compacted would be allocated whole as well
-		c = CompactTask{whole: &whole}
+		*c = CompactTask{whole: &whole}
 	}
-	return &c
 }
 
 func (c *CompactTask) isWhole() bool { return c.whole != nil }
@@ -105,7 +111,14 @@ type commonSandbox struct {
 
 // Compact is how it is kept.
 func (s SandboxSeen) Compact() *CompactSandbox {
-	c := CompactSandbox{
+	c := &CompactSandbox{}
+	c.keep(s)
+	return c
+}
+
+// keep makes it what is kept of one.
+func (c *CompactSandbox) keep(s SandboxSeen) {
+	*c = CompactSandbox{
 		id: s.ID, name: s.Name, task: s.Task,
 		common:    unique.Make(commonSandbox{s.Provider, s.Template, s.Raw, s.Region, s.State, s.Size, s.GoneByUs}),
 		createdAt: MomentOf(s.CreatedAt), firstSeen: MomentOf(s.FirstSeen), stateSince: MomentOf(s.StateSince),
@@ -114,13 +127,28 @@ func (s SandboxSeen) Compact() *CompactSandbox {
 	}
 	if c.Seen() != s {
 		whole := s
-		c = CompactSandbox{whole: &whole}
+		*c = CompactSandbox{whole: &whole}
 	}
-	return &c
 }
 
 func (c *CompactSandbox) isWhole() bool { return c.whole != nil }
 func (c *CompactSandbox) place() *place { return &c.at }
+
+// Task is the id of its task.
+func (c *CompactSandbox) Task() string {
+	if c.whole != nil {
+		return c.whole.Task
+	}
+	return c.task
+}
+
+// Gone is whether it was gone.
+func (c *CompactSandbox) Gone() bool {
+	if c.whole != nil {
+		return !c.whole.GoneAt.IsZero()
+	}
+	return c.goneAt != never
+}
 
 // Seen is what was put.
 func (c *CompactSandbox) Seen() SandboxSeen {
