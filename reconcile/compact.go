@@ -30,12 +30,12 @@ type commonTask struct {
 // Compact is how it is kept.
 func (s TaskSeen) Compact() *CompactTask {
 	c := &CompactTask{}
-	c.keep(s)
+	c.Keep(s)
 	return c
 }
 
-// keep makes it what is kept of one.
-func (c *CompactTask) keep(s TaskSeen) {
+// Keep makes it what is kept of one.
+func (c *CompactTask) Keep(s TaskSeen) {
 	*c = CompactTask{
 		id: s.ID, sandbox: s.Sandbox,
 		common: unique.Make(commonTask{s.Status, s.Tenant, s.State, s.ErrorChanged, s.Live}),
@@ -99,6 +99,7 @@ type CompactSandbox struct {
 	createdAt, firstSeen, stateSince, resumedAt, workedAt, ranAt, goneAt Moment
 	whole                                                                *SandboxSeen // where it does not fit
 	at                                                                   place
+	of                                                                   place // of its task, where that was noted
 }
 
 // A commonSandbox is what many sandboxes have in common.
@@ -112,12 +113,12 @@ type commonSandbox struct {
 // Compact is how it is kept.
 func (s SandboxSeen) Compact() *CompactSandbox {
 	c := &CompactSandbox{}
-	c.keep(s)
+	c.Keep(s)
 	return c
 }
 
-// keep makes it what is kept of one.
-func (c *CompactSandbox) keep(s SandboxSeen) {
+// Keep makes it what is kept of one.
+func (c *CompactSandbox) Keep(s SandboxSeen) {
 	*c = CompactSandbox{
 		id: s.ID, name: s.Name, task: s.Task,
 		common:    unique.Make(commonSandbox{s.Provider, s.Template, s.Raw, s.Region, s.State, s.Size, s.GoneByUs}),
@@ -216,6 +217,32 @@ func (s *SandboxSeen) ShareTexts(m *Memory) {
 	if kept, known := m.Tasks.At(s.Task); known {
 		s.Task, _ = kept.texts()
 	}
+}
+
+// RememberSandbox remembers a sandbox, whose task is remembered already if it is at all: the text of its id is there
+// once, and where the task is found is noted.
+func (m *Memory) RememberSandbox(s *SandboxSeen) {
+	kept, known := m.Tasks.At(s.Task)
+	if known {
+		s.Task, _ = kept.texts()
+	}
+	box := m.Sandboxes.put(s.Ref, *s)
+	if known {
+		box.of = kept.at
+	}
+}
+
+// TaskOf is what is remembered of a remembered sandbox's task, nil where nothing is.
+func (m *Memory) TaskOf(was *CompactSandbox) *CompactTask {
+	task := was.Task()
+	if was.of != 0 && was.of <= m.Tasks.last() {
+		kept := m.Tasks.all.kept.of(was.of)
+		if id, _ := kept.texts(); id == task {
+			return kept
+		}
+	}
+	kept, _ := m.Tasks.At(task)
+	return kept
 }
 
 // oneCopy lets those texts that are the same be one.

@@ -18,7 +18,7 @@ type everyOne[K comparable, S any] struct {
 // Compacted is what a thing is kept as.
 type compacted[V, S any] interface {
 	*S
-	keep(V)
+	Keep(V)
 	Seen() V
 	isWhole() bool // it did not fit, and is kept as it is
 	place() *place
@@ -60,7 +60,9 @@ func RememberedOf[K comparable, V interface{ Compact() C }, S any, C compacted[V
 }
 
 // Put remembers one, instead of what was remembered under its key: who holds that as it is kept holds the new one.
-func (r *Remembered[K, V, S, C]) Put(k K, v V) {
+func (r *Remembered[K, V, S, C]) Put(k K, v V) { r.put(k, v) }
+
+func (r *Remembered[K, V, S, C]) put(k K, v V) C {
 	if r.all == nil {
 		r.all = &everyOne[K, S]{rare: map[K]bool{}}
 	}
@@ -71,10 +73,11 @@ func (r *Remembered[K, V, S, C]) Put(k K, v V) {
 		delete(r.all.rare, k)
 	}
 	kept := C(r.all.kept.of(at))
-	kept.keep(v)
+	kept.Keep(v)
 	if *kept.place() = at; kept.isWhole() {
 		r.all.rare[k] = true
 	}
+	return kept
 }
 
 // Rare is what is remembered, whole, of one that does not fit what most are kept as. Who asks for what few have, as a
@@ -118,17 +121,19 @@ func (r Remembered[K, V, S, C]) Has(k K) bool {
 }
 
 // Len is how many there are.
-func (r Remembered[K, V, S, C]) Len() int {
+func (r Remembered[K, V, S, C]) Len() int { return int(r.last()) }
+
+func (r Remembered[K, V, S, C]) last() place {
 	if r.all == nil {
 		return 0
 	}
-	return r.all.kept.len()
+	return r.all.kept.last
 }
 
 // Kept are all of them as they are kept, in the order in which they came.
 func (r Remembered[K, V, S, C]) Kept() iter.Seq2[K, C] {
 	return func(yield func(K, C) bool) {
-		for at := place(1); r.all != nil && at <= r.all.kept.last; at++ {
+		for at := place(1); at <= r.last(); at++ {
 			if !yield(*r.all.numbers.keys.of(at), r.all.kept.of(at)) {
 				return
 			}

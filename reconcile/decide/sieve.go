@@ -22,7 +22,8 @@ type Sieve struct {
 	boxes  reconcile.TaskNotes[onlyBox] // by task that is remembered
 	others map[string]onlyBox           // by one that is not
 	plain  reconcile.Plain
-	twice  bool // a row came twice
+	heard  fleet.Pieces[reconcile.CompactTask] // what is to be remembered, one behind the other
+	twice  bool                                // a row came twice
 
 	seen reconcile.Sandbox // of the row that is asked about, and again of the next one
 	box  [1]reconcile.SeenSandbox
@@ -81,7 +82,7 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing)
 		boxes: reconcile.NoteTasks[onlyBox](s.Memory.Tasks), others: map[string]onlyBox{}}
 	for _, kept := range s.Memory.Sandboxes.Kept() {
 		task := kept.Task()
-		was, _ := s.Memory.Tasks.At(task)
+		was := s.Memory.TaskOf(kept)
 		b := v.only(task, was)
 		if b.some || kept.Gone() {
 			kept = nil
@@ -112,7 +113,7 @@ func (s *Sieve) list(listed *fleet.Listing) (known, fresh int) {
 	s.plain.At = map[string]*reconcile.PlainAt{}
 	listed.Each(func(place fleet.Place, was *reconcile.CompactSandbox) bool {
 		task := was.Task()
-		of, _ := s.v.S.Memory.Tasks.At(task)
+		of := s.v.S.Memory.TaskOf(was)
 		b := s.only(task, of)
 		switch {
 		case place.Fresh() && b.some:
@@ -204,7 +205,9 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 		return false
 	}
 	if changed {
-		s.plain.Heard = append(s.plain.Heard, seen.Compact())
+		is := s.heard.Add(&reconcile.CompactTask{})
+		is.Keep(seen)
+		s.plain.Heard = append(s.plain.Heard, is)
 	}
 	s.v.Count(t, &before, was, &s.plain)
 	return true
@@ -225,9 +228,7 @@ func (s *Sieve) takeBox(only *onlyBox) bool {
 	}
 	if !b.Known {
 		seen.ShareTexts(&s.v.S.Memory)
-		is := seen.Compact()
-		only.place.Know(is)
-		s.plain.Fresh = append(s.plain.Fresh, is)
+		s.plain.Fresh = append(s.plain.Fresh, only.place.Know(seen))
 	}
 	only.place.Take()
 	s.v.CountBox(b, &s.plain)

@@ -234,8 +234,9 @@ func (v *places) BoxOf(s *reconcile.Sandbox, was *reconcile.CompactSandbox) reco
 		b.Forget()
 		return b
 	}
-	if probes, probed := v.S.Memory.Probes[s.Ref]; probed {
-		b.Probes = &probes
+	if seen, probed := v.S.Memory.Probes[s.Ref]; probed {
+		own := seen // a copy only here: else each sandbox would have one
+		b.Probes = &own
 	}
 	return b
 }
