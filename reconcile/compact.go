@@ -29,7 +29,14 @@ type commonTask struct {
 
 // Compact is how it is kept.
 func (s TaskSeen) Compact() *CompactTask {
-	c := CompactTask{
+	c := &CompactTask{}
+	c.Keep(s)
+	return c
+}
+
+// Keep makes it what is kept of one.
+func (c *CompactTask) Keep(s TaskSeen) {
+	*c = CompactTask{
 		id: s.ID, sandbox: s.Sandbox,
 		common: unique.Make(commonTask{s.Status, s.Tenant, s.State, s.ErrorChanged, s.Live}),
 		since:  MomentOf(s.Since), firstSeen: MomentOf(s.FirstSeen), updatedAt: MomentOf(s.UpdatedAt),
@@ -43,9 +50,8 @@ func (s TaskSeen) Compact() *CompactTask {
 	if !fits || rare != [len(rare)]time.Time{} ||
 		s.Named != s.Sandbox || s.Trace != "" || s.Attempts != nil || s.MarkSum != 0 {
 		whole := s // a copy only here: else each that is compacted would be allocated whole as well
-		c = CompactTask{whole: &whole}
+		*c = CompactTask{whole: &whole}
 	}
-	return &c
 }
 
 func (c *CompactTask) isWhole() bool { return c.whole != nil }
@@ -93,6 +99,7 @@ type CompactSandbox struct {
 	createdAt, firstSeen, stateSince, resumedAt, workedAt, ranAt, goneAt Moment
 	whole                                                                *SandboxSeen // where it does not fit
 	at                                                                   place
+	of                                                                   place // of its task, where that was noted
 }
 
 // A commonSandbox is what many sandboxes have in common.
@@ -105,7 +112,14 @@ type commonSandbox struct {
 
 // Compact is how it is kept.
 func (s SandboxSeen) Compact() *CompactSandbox {
-	c := CompactSandbox{
+	c := &CompactSandbox{}
+	c.Keep(s)
+	return c
+}
+
+// Keep makes it what is kept of one.
+func (c *CompactSandbox) Keep(s SandboxSeen) {
+	*c = CompactSandbox{
 		id: s.ID, name: s.Name, task: s.Task,
 		common:    unique.Make(commonSandbox{s.Provider, s.Template, s.Raw, s.Region, s.State, s.Size, s.GoneByUs}),
 		createdAt: MomentOf(s.CreatedAt), firstSeen: MomentOf(s.FirstSeen), stateSince: MomentOf(s.StateSince),
@@ -114,13 +128,28 @@ func (s SandboxSeen) Compact() *CompactSandbox {
 	}
 	if c.Seen() != s {
 		whole := s
-		c = CompactSandbox{whole: &whole}
+		*c = CompactSandbox{whole: &whole}
 	}
-	return &c
 }
 
 func (c *CompactSandbox) isWhole() bool { return c.whole != nil }
 func (c *CompactSandbox) place() *place { return &c.at }
+
+// Task is the id of its task.
+func (c *CompactSandbox) Task() string {
+	if c.whole != nil {
+		return c.whole.Task
+	}
+	return c.task
+}
+
+// Gone is whether it was gone.
+func (c *CompactSandbox) Gone() bool {
+	if c.whole != nil {
+		return !c.whole.GoneAt.IsZero()
+	}
+	return c.goneAt != never
+}
 
 // Seen is what was put.
 func (c *CompactSandbox) Seen() SandboxSeen {
@@ -188,6 +217,32 @@ func (s *SandboxSeen) ShareTexts(m *Memory) {
 	if kept, known := m.Tasks.At(s.Task); known {
 		s.Task, _ = kept.texts()
 	}
+}
+
+// RememberSandbox remembers a sandbox, whose task is remembered already if it is at all: the text of its id is there
+// once, and where the task is found is noted.
+func (m *Memory) RememberSandbox(s *SandboxSeen) {
+	kept, known := m.Tasks.At(s.Task)
+	if known {
+		s.Task, _ = kept.texts()
+	}
+	box := m.Sandboxes.put(s.Ref, *s)
+	if known {
+		box.of = kept.at
+	}
+}
+
+// TaskOf is what is remembered of a remembered sandbox's task, nil where nothing is.
+func (m *Memory) TaskOf(was *CompactSandbox) *CompactTask {
+	task := was.Task()
+	if was.of != 0 && was.of <= m.Tasks.last() {
+		kept := m.Tasks.all.kept.of(was.of)
+		if id, _ := kept.texts(); id == task {
+			return kept
+		}
+	}
+	kept, _ := m.Tasks.At(task)
+	return kept
 }
 
 // oneCopy lets those texts that are the same be one.

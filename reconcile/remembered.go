@@ -1,26 +1,31 @@
 package reconcile
 
-import (
-	"iter"
-	"maps"
-)
+import "iter"
 
 // Remembered is what the ledger remembers of many things of one kind, by key. There are as many as tasks and sandboxes
-// are alive: each is kept compact, and made whole for who asks.
-type Remembered[K comparable, V interface{ Compact() C }, C compacted[V]] struct {
-	at   map[K]C
-	rare map[K]C // of them, those that do not fit
+// are alive: each is kept compact, one behind the other, and made whole for who asks.
+type Remembered[K comparable, V interface{ Compact() C }, S any, C compacted[V, S]] struct {
+	all *everyOne[K, S] // copies share it
+}
+
+// everyOne are those that are remembered, by place.
+type everyOne[K comparable, S any] struct {
+	numbers numbers[K]
+	kept    inARow[S]
+	rare    map[K]bool // of them, those that do not fit
 }
 
 // Compacted is what a thing is kept as.
-type compacted[V any] interface {
+type compacted[V, S any] interface {
+	*S
+	Keep(V)
 	Seen() V
 	isWhole() bool // it did not fit, and is kept as it is
 	place() *place
 }
 
 // A place is the number of a thing among all that are remembered of its kind, from 1 on; 0 is none.
-type place int
+type place uint32
 
 // marks are some of the things of one kind that are remembered, a bit for each place.
 type marks []uint64
@@ -40,83 +45,107 @@ func (m marks) has(at place) bool {
 }
 
 // RememberedTasks are what is remembered of tasks, by id.
-type RememberedTasks = Remembered[string, TaskSeen, *CompactTask]
+type RememberedTasks = Remembered[string, TaskSeen, CompactTask, *CompactTask]
 
 // RememberedSandboxes are what is remembered of sandboxes.
-type RememberedSandboxes = Remembered[Ref, SandboxSeen, *CompactSandbox]
+type RememberedSandboxes = Remembered[Ref, SandboxSeen, CompactSandbox, *CompactSandbox]
 
 // RememberedOf remembers what a map holds.
-func RememberedOf[K comparable, V interface{ Compact() C }, C compacted[V]](all map[K]V) (r Remembered[K, V, C]) {
+func RememberedOf[K comparable, V interface{ Compact() C }, S any, C compacted[V, S]](all map[K]V,
+) (r Remembered[K, V, S, C]) {
 	for k, v := range all {
 		r.Put(k, v)
 	}
 	return r
 }
 
-// Put remembers one, instead of what was remembered under its key.
-func (r *Remembered[K, V, C]) Put(k K, v V) {
-	if r.at == nil {
-		r.at, r.rare = map[K]C{}, map[K]C{} // both at once: copies of it share them
+// Put remembers one, instead of what was remembered under its key: who holds that as it is kept holds the new one.
+func (r *Remembered[K, V, S, C]) Put(k K, v V) { r.put(k, v) }
+
+func (r *Remembered[K, V, S, C]) put(k K, v V) C {
+	if r.all == nil {
+		r.all = &everyOne[K, S]{rare: map[K]bool{}}
 	}
-	kept := v.Compact()
-	*kept.place() = place(len(r.at) + 1)
-	if before, known := r.at[k]; known {
-		*kept.place() = *before.place()
+	at, known := r.all.numbers.add(k)
+	if !known {
+		r.all.kept.add()
+	} else if len(r.all.rare) > 0 {
+		delete(r.all.rare, k)
 	}
-	r.at[k] = kept
-	delete(r.rare, k)
-	if kept.isWhole() {
-		r.rare[k] = kept
+	kept := C(r.all.kept.of(at))
+	kept.Keep(v)
+	if *kept.place() = at; kept.isWhole() {
+		r.all.rare[k] = true
 	}
+	return kept
 }
 
 // Rare is what is remembered, whole, of one that does not fit what most are kept as. Who asks for what few have, as a
 // sign of life from the future, looks among few.
-func (r Remembered[K, V, C]) Rare(k K) (v V, rare bool) {
-	kept, rare := r.rare[k]
-	if rare {
-		v = kept.Seen()
+func (r Remembered[K, V, S, C]) Rare(k K) (v V, rare bool) {
+	if r.all == nil || !r.all.rare[k] {
+		return v, false
 	}
-	return v, rare
+	return r.Get(k)
 }
 
 // At is what is remembered, as it is kept: who holds it for long holds little.
-func (r Remembered[K, V, C]) At(k K) (kept C, known bool) {
-	kept, known = r.at[k]
-	return kept, known
+func (r Remembered[K, V, S, C]) At(k K) (kept C, known bool) {
+	if r.all == nil {
+		return nil, false
+	}
+	if at, _, _ := r.all.numbers.find(k); at != 0 {
+		return r.all.kept.of(at), true
+	}
+	return nil, false
 }
 
 // Get is what is remembered, whole.
-func (r Remembered[K, V, C]) Get(k K) (v V, known bool) {
-	if kept, known := r.at[k]; known {
+func (r Remembered[K, V, S, C]) Get(k K) (v V, known bool) {
+	if kept, known := r.At(k); known {
 		return kept.Seen(), true
 	}
 	return v, false
 }
 
 // Of is what is remembered, whole, the zero value when nothing is.
-func (r Remembered[K, V, C]) Of(k K) V {
+func (r Remembered[K, V, S, C]) Of(k K) V {
 	v, _ := r.Get(k)
 	return v
 }
 
 // Has reports whether something is remembered.
-func (r Remembered[K, V, C]) Has(k K) bool {
-	_, known := r.at[k]
+func (r Remembered[K, V, S, C]) Has(k K) bool {
+	_, known := r.At(k)
 	return known
 }
 
 // Len is how many there are.
-func (r Remembered[K, V, C]) Len() int { return len(r.at) }
+func (r Remembered[K, V, S, C]) Len() int { return int(r.last()) }
 
-// Kept are all of them as they are kept, in no order.
-func (r Remembered[K, V, C]) Kept() iter.Seq2[K, C] { return maps.All(r.at) }
+func (r Remembered[K, V, S, C]) last() place {
+	if r.all == nil {
+		return 0
+	}
+	return r.all.kept.last
+}
 
-// Each are all of them, in no order. What is pointed at is another one in the next turn.
-func (r Remembered[K, V, C]) Each() iter.Seq2[K, *V] {
+// Kept are all of them as they are kept, in the order in which they came.
+func (r Remembered[K, V, S, C]) Kept() iter.Seq2[K, C] {
+	return func(yield func(K, C) bool) {
+		for at := place(1); at <= r.last(); at++ {
+			if !yield(*r.all.numbers.keys.of(at), r.all.kept.of(at)) {
+				return
+			}
+		}
+	}
+}
+
+// Each are all of them, in that order. What is pointed at is another one in the next turn.
+func (r Remembered[K, V, S, C]) Each() iter.Seq2[K, *V] {
 	return func(yield func(K, *V) bool) {
 		var v V
-		for k, kept := range r.at {
+		for k, kept := range r.Kept() {
 			if v = kept.Seen(); !yield(k, &v) {
 				return
 			}
@@ -124,10 +153,10 @@ func (r Remembered[K, V, C]) Each() iter.Seq2[K, *V] {
 	}
 }
 
-// All are all of them, in no order.
-func (r Remembered[K, V, C]) All() iter.Seq2[K, V] {
+// All are all of them, in that order.
+func (r Remembered[K, V, S, C]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
-		for k, kept := range r.at {
+		for k, kept := range r.Kept() {
 			if !yield(k, kept.Seen()) {
 				return
 			}
@@ -135,5 +164,24 @@ func (r Remembered[K, V, C]) All() iter.Seq2[K, V] {
 	}
 }
 
-// Keys are the keys of all of them, in no order.
-func (r Remembered[K, V, C]) Keys() iter.Seq[K] { return maps.Keys(r.at) }
+// Keys are the keys of all of them, in that order.
+func (r Remembered[K, V, S, C]) Keys() iter.Seq[K] {
+	return func(yield func(K) bool) {
+		for k := range r.Kept() {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// TaskNotes are what is noted of each task that is remembered.
+type TaskNotes[T any] struct{ of []T }
+
+// NoteTasks makes room for a note of each. It is for a memory that is not changed meanwhile.
+func NoteTasks[T any](tasks RememberedTasks) TaskNotes[T] {
+	return TaskNotes[T]{make([]T, tasks.Len())}
+}
+
+// Of is where the note of a task stands.
+func (n TaskNotes[T]) Of(was *CompactTask) *T { return &n.of[was.at-1] }

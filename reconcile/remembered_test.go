@@ -76,3 +76,33 @@ func TestRemembered(t *testing.T) {
 		t.Errorf("the listing says %q, the box %q: want its own to be written to", listed.State, b.State)
 	}
 }
+
+// The task of a sandbox is found whether its place was noted or not, and where something else is remembered by now.
+func TestTaskOf(t *testing.T) {
+	var m Memory
+	at := func(id string) *CompactSandbox {
+		kept, _ := m.Sandboxes.At(Ref{"lab", id})
+		return kept
+	}
+	m.Tasks.Put("t1", TaskSeen{ID: "t1"})
+	m.Tasks.Put("t2", TaskSeen{ID: "t2"})
+	m.RememberSandbox(&SandboxSeen{Ref: Ref{"lab", "s1"}, Task: "t1"})
+	m.RememberSandbox(&SandboxSeen{Ref: Ref{"lab", "s3"}, Task: "t3"})
+	m.Sandboxes.Put(Ref{"lab", "s2"}, SandboxSeen{Ref: Ref{"lab", "s2"}, Task: "t2"})
+	m.Tasks.Put("t3", TaskSeen{ID: "t3"})
+	for id, task := range map[string]string{"s1": "t1", "s2": "t2", "s3": "t3"} {
+		if got := m.TaskOf(at(id)); got.Seen().ID != task || at(id).Task() != task || at(id).Gone() {
+			t.Errorf("the task of %s is %q, want %s", id, got.Seen().ID, task)
+		}
+	}
+	m.RememberSandbox(&SandboxSeen{Ref: Ref{"lab", "s1"}, Task: "t9", GoneAt: time.Unix(5, 0).UTC()})
+	if got := m.TaskOf(at("s1")); got != nil || !at("s1").Gone() {
+		t.Errorf("the task of s1 is %q, want none; it is gone: %t", got.Seen().ID, at("s1").Gone())
+	}
+	other := m
+	other.Tasks = RememberedOf(map[string]TaskSeen{"t2": {ID: "t2"}})
+	m.RememberSandbox(&SandboxSeen{Ref: Ref{"lab", "s1"}, Task: "t1"})
+	if got := other.TaskOf(at("s1")); got != nil {
+		t.Errorf("of another memory the task of s1 is %q, want none", got.Seen().ID)
+	}
+}

@@ -35,6 +35,14 @@ func Judge(s *reconcile.Snapshot, p *reconcile.Policy) *Judgement {
 	return j
 }
 
+// finds are those of [rules.Finds], by the row of the table: each row is asked of each subject.
+var finds = func() (all []func(*view.View, *reconcile.Subject) rules.Result) {
+	for i := range reconcile.Rules {
+		all = append(all, rules.Finds[reconcile.Rules[i].Name])
+	}
+	return all
+}()
+
 // Decide judges one subject by every rule, in the order of the table.
 func Decide(v *view.View, s *reconcile.Subject) Decision {
 	d := Decision{Subject: s, Unlooked: v.S.Unlooked[s.ID]}
@@ -45,8 +53,7 @@ func Decide(v *view.View, s *reconcile.Subject) Decision {
 	}
 	var veto reconcile.Held
 	for i := range v.Rules {
-		r := v.Rules[i].Rule
-		find := rules.Finds[r.Name]
+		r, find := v.Rules[i].Rule, finds[v.Rules[i].Nth]
 		if find == nil || isCanary(v, s) && r.Name != reconcile.CanaryRule {
 			continue // it is about the whole fleet, or not about what we made to be found
 		}

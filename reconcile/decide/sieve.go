@@ -18,10 +18,12 @@ import (
 type Sieve struct {
 	v      *view.View // before the rows
 	open   map[string]bool
-	listed *fleet.Listing     // of a full pass
-	boxes  map[string]onlyBox // by task
+	listed *fleet.Listing               // of a full pass
+	boxes  reconcile.TaskNotes[onlyBox] // by task that is remembered
+	others map[string]onlyBox           // by one that is not
 	plain  reconcile.Plain
-	twice  bool // a row came twice
+	heard  fleet.Pieces[reconcile.CompactTask] // what is to be remembered, one behind the other
+	twice  bool                                // a row came twice
 
 	seen reconcile.Sandbox // of the row that is asked about, and again of the next one
 	box  [1]reconcile.SeenSandbox
@@ -32,7 +34,25 @@ type Sieve struct {
 type onlyBox struct {
 	was   *reconcile.CompactSandbox // the names of a new one
 	place fleet.Place               // in the listing of a full pass
-	shown int                       // how often it is there
+	shown int32                     // how often it is there
+	some  bool                      // there is one, or more
+}
+
+// only is the one sandbox of a task, of which that is remembered; nil where nothing is.
+func (s *Sieve) only(task string, was *reconcile.CompactTask) onlyBox {
+	if was != nil {
+		return *s.boxes.Of(was)
+	}
+	return s.others[task]
+}
+
+// note notes the one sandbox of a task likewise.
+func (s *Sieve) note(task string, was *reconcile.CompactTask, b onlyBox) {
+	if was != nil {
+		*s.boxes.Of(was) = b
+	} else {
+		s.others[task] = b
+	}
 }
 
 // NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be read:
@@ -58,13 +78,16 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing)
 	if c := &s.Memory.Controls; len(c.Incidents)+len(c.Breakers) > 0 {
 		return nil
 	}
-	v := &Sieve{v: view.Before(s, p), open: openTasks(s), boxes: make(map[string]onlyBox, s.Memory.Sandboxes.Len())}
+	v := &Sieve{v: view.Before(s, p), open: openTasks(s),
+		boxes: reconcile.NoteTasks[onlyBox](s.Memory.Tasks), others: map[string]onlyBox{}}
 	for _, kept := range s.Memory.Sandboxes.Kept() {
-		seen := kept.Seen()
-		if _, several := v.boxes[seen.Task]; several || !seen.GoneAt.IsZero() {
+		task := kept.Task()
+		was := s.Memory.TaskOf(kept)
+		b := v.only(task, was)
+		if b.some || kept.Gone() {
 			kept = nil
 		}
-		v.boxes[seen.Task] = onlyBox{was: kept}
+		v.note(task, was, onlyBox{some: true, was: kept})
 	}
 	if s.Kind == reconcile.Full {
 		if known, fresh := v.list(listed); 2*(known+fresh) < max(v.lived(), fresh) {
@@ -76,8 +99,8 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing)
 
 // lived is how many tasks were live when the ledger was written to last.
 func (s *Sieve) lived() (n int) {
-	for _, seen := range s.v.S.Memory.Tasks.All() {
-		if seen.Live {
+	for _, kept := range s.v.S.Memory.Tasks.Kept() {
+		if kept.Live() {
 			n++
 		}
 	}
@@ -89,13 +112,14 @@ func (s *Sieve) list(listed *fleet.Listing) (known, fresh int) {
 	s.listed = listed
 	s.plain.At = map[string]*reconcile.PlainAt{}
 	listed.Each(func(place fleet.Place, was *reconcile.CompactSandbox) bool {
-		task := was.Seen().Task
-		b, some := s.boxes[task]
+		task := was.Task()
+		of := s.v.S.Memory.TaskOf(was)
+		b := s.only(task, of)
 		switch {
-		case place.Fresh() && some:
-			b = onlyBox{}
+		case place.Fresh() && b.some:
+			b = onlyBox{some: true}
 		case place.Fresh():
-			b, fresh = onlyBox{was: was, place: place, shown: 1}, fresh+1
+			b, fresh = onlyBox{was: was, place: place, shown: 1, some: true}, fresh+1
 		case b.was == was:
 			b.place, b.shown = place, b.shown+1
 			if !listed.Strange(task) {
@@ -104,7 +128,7 @@ func (s *Sieve) list(listed *fleet.Listing) (known, fresh int) {
 		default:
 			return true
 		}
-		s.boxes[task] = b
+		s.note(task, of, b)
 		return true
 	})
 	return known, fresh
@@ -146,7 +170,7 @@ func openTasks(s *reconcile.Snapshot) map[string]bool {
 // events.
 func (s *Sieve) Plain(t *reconcile.Task) bool {
 	was, known := s.v.S.Memory.Tasks.At(t.ID)
-	only := s.boxes[t.ID]
+	only := s.only(t.ID, was)
 	switch {
 	case !known && s.listed == nil || only.was == nil || s.open[t.ID]:
 		return false
@@ -181,7 +205,9 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 		return false
 	}
 	if changed {
-		s.plain.Heard = append(s.plain.Heard, seen.Compact())
+		is := s.heard.Add(&reconcile.CompactTask{})
+		is.Keep(seen)
+		s.plain.Heard = append(s.plain.Heard, is)
 	}
 	s.v.Count(t, &before, was, &s.plain)
 	return true
@@ -202,9 +228,7 @@ func (s *Sieve) takeBox(only *onlyBox) bool {
 	}
 	if !b.Known {
 		seen.ShareTexts(&s.v.S.Memory)
-		is := seen.Compact()
-		only.place.Know(is)
-		s.plain.Fresh = append(s.plain.Fresh, is)
+		s.plain.Fresh = append(s.plain.Fresh, only.place.Know(seen))
 	}
 	only.place.Take()
 	s.v.CountBox(b, &s.plain)
@@ -227,13 +251,17 @@ func (s *Sieve) shows(t *reconcile.Task, only *onlyBox) bool {
 	case t.Sandbox != "" && s.v.P.Tasks.SandboxKnown && !s.v.Names(t, sb):
 		return false
 	}
-	s.box[0] = s.v.Box(sb)
-	return s.box[0].Was == only.was || only.place.Fresh() && !s.box[0].Known
+	if only.place.Fresh() {
+		s.box[0] = s.v.BoxOf(sb, nil)
+		return true
+	}
+	s.box[0] = s.v.BoxOf(sb, only.was)
+	return s.box[0].Known
 }
 
 // Rows are the plain ones, when all rows were read.
 func (s *Sieve) Rows() reconcile.Plain {
-	s.boxes = nil // nobody is asked about any more
+	s.boxes, s.others = reconcile.TaskNotes[onlyBox]{}, nil // nobody is asked about any more
 	return s.plain
 }
 

@@ -16,6 +16,7 @@ type Listing struct {
 
 	kept    Pieces[record]
 	others  Pieces[reconcile.Sandbox] // that do not fit, whole
+	fresh   Pieces[reconcile.CompactSandbox]
 	common  map[shared]*reconcile.Sandbox
 	like    shared             // what the last one shared
 	likeIt  *reconcile.Sandbox // and that as a sandbox
@@ -82,7 +83,8 @@ func (l *Listing) Add(sb *reconcile.Sandbox) {
 		r = record{rest: whole}
 	case !known:
 		seen.ShareTexts(l.of)
-		r.was, r.fresh = seen.Compact(), true
+		r.was, r.fresh = l.fresh.Add(&reconcile.CompactSandbox{}), true
+		r.was.Keep(seen)
 	}
 	l.kept.Add(&r)
 }
@@ -201,8 +203,11 @@ func (p Place) Take() { p.at.taken = true }
 // Taken reports whether it was left out.
 func (p Place) Taken() bool { return p.at != nil && p.at.taken }
 
-// Know keeps what is to be remembered of a fresh one instead of its names.
-func (p Place) Know(seen *reconcile.CompactSandbox) { p.at.was = seen }
+// Know keeps what is to be remembered of a fresh one instead of its names, and returns it.
+func (p Place) Know(seen reconcile.SandboxSeen) *reconcile.CompactSandbox {
+	p.at.was.Keep(seen)
+	return p.at.was
+}
 
 func (r *record) fill(sb *reconcile.Sandbox) {
 	*sb = *r.rest

@@ -113,7 +113,7 @@ func TestListingPlaces(t *testing.T) {
 	for place, was := range l.Each {
 		var sb reconcile.Sandbox
 		if place.Fresh() {
-			place.Know(was.Seen().Compact()) // what the ledger is to remember calls it as it is called
+			place.Know(was.Seen()) // what the ledger is to remember calls it as it is called
 		}
 		place.Fill(&sb)
 		if fresh := sb.ID == "b4"; place.Fresh() != fresh || place.Taken() {

@@ -59,7 +59,7 @@ func (v linker) link() (byTask map[string][]reconcile.SeenSandbox, loose []recon
 	several := map[string]bool{}
 	for i := range v.S.Sandboxes {
 		b := block[i : i+1 : i+1]
-		b[0] = v.box(&v.S.Sandboxes[i])
+		b[0] = v.Box(&v.S.Sandboxes[i])
 		//guard:gone-listed live
 		if b[0].State == reconcile.SandboxDeleting && v.S.Lookups[b[0].Ref].Gone {
 			b[0].Here, b[0].Gone = false, true
@@ -215,25 +215,28 @@ func (v *places) ConfirmedGone(seen *reconcile.SandboxSeen) bool {
 
 // Box is a sandbox as it is judged: as seen now, with what the ledger remembers of it.
 func (v *places) Box(s *reconcile.Sandbox) reconcile.SeenSandbox {
-	return v.linker().box(s)
+	was, _ := v.S.Memory.Sandboxes.At(s.Ref)
+	return v.BoxOf(s, was)
 }
 
-// box points at what is seen and at what is remembered.
-func (v linker) box(s *reconcile.Sandbox) reconcile.SeenSandbox {
+// BoxOf is the same where it is known what the ledger remembers of the sandbox; nil is nothing. It points at what is
+// seen and at what is remembered.
+func (v *places) BoxOf(s *reconcile.Sandbox, was *reconcile.CompactSandbox) reconcile.SeenSandbox {
 	b := reconcile.Box(s)
 	b.Here = true
 	//guard:link-id-first harm
-	if s.AltKey != "" && s.AltKey != s.ID && v.isID(reconcile.Ref{Provider: s.Provider, ID: s.AltKey}) {
+	if s.AltKey != "" && s.AltKey != s.ID && v.linker().isID(reconcile.Ref{Provider: s.Provider, ID: s.AltKey}) {
 		b.Own().AltKey = ""
 	}
-	b.Remember(&v.S.Memory)
+	b.Was, b.Known = was, was != nil
 	//guard:box-reused live
 	if b.Known && b.Seen().Another(s, v.Now) {
 		b.Forget()
 		return b
 	}
-	if probes, probed := v.S.Memory.Probes[s.Ref]; probed {
-		b.Probes = &probes
+	if seen, probed := v.S.Memory.Probes[s.Ref]; probed {
+		own := seen // a copy only here: else each sandbox would have one
+		b.Probes = &own
 	}
 	return b
 }

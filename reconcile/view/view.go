@@ -56,13 +56,14 @@ type signs struct {
 type Ruled struct {
 	*reconcile.Rule
 	Policy reconcile.RulePolicy
+	Nth    int // of the table
 }
 
 // ActiveRules are the rules that a pass of this kind judges by, in the order of the table.
 func ActiveRules(kind reconcile.PassKind, p *reconcile.Policy) []Ruled {
 	active := make([]Ruled, 0, len(reconcile.Rules))
 	for i := range reconcile.Rules {
-		r := Ruled{&reconcile.Rules[i], p.Rules[reconcile.Rules[i].Name]}
+		r := Ruled{&reconcile.Rules[i], p.Rules[reconcile.Rules[i].Name], i}
 		here := kind == reconcile.Full || !r.FullOnly || r.SightedAgain
 		if here && r.Policy.Mode != reconcile.Off && r.Policy.Mode != "" {
 			active = append(active, r)

@@ -20,6 +20,15 @@ func column[R, V any](rows []R, pick func(R) V) []V {
 	return values
 }
 
+// field is column for large rows, of which many are written: none is copied.
+func field[R, V any](rows []R, pick func(*R) V) []V {
+	values := make([]V, len(rows))
+	for i := range rows {
+		values[i] = pick(&rows[i])
+	}
+	return values
+}
+
 // stamp is a time as a parameter: null when zero.
 func stamp(t time.Time) pgtype.Timestamptz {
 	return pgtype.Timestamptz{Time: t, Valid: !t.IsZero()}

@@ -173,8 +173,7 @@ func worldReadings(m *reconcile.Memory) []reading {
 			return nil
 		}),
 		many("recall_sandboxes", recent, (*sandboxRow).columns, func(s *sandboxRow) error {
-			s.ShareTexts(m)
-			m.Sandboxes.Put(s.Ref, s.SandboxSeen)
+			m.RememberSandbox(&s.SandboxSeen)
 			return s.recallProbes(m)
 		}),
 		each("recall_templates", nil, scanTemplate, func(t reconcile.TemplateSeen) {

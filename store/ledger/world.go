@@ -15,37 +15,37 @@ import (
 // putTasks writes tasks, each once.
 func putTasks(ts []reconcile.TaskSeen, now time.Time) write {
 	type task = reconcile.TaskSeen
-	when := func(pick func(task) time.Time) []pgtype.Timestamptz {
-		return column(ts, func(t task) pgtype.Timestamptz { return stamp(pick(t)) })
+	when := func(pick func(*task) time.Time) []pgtype.Timestamptz {
+		return field(ts, func(t *task) pgtype.Timestamptz { return stamp(pick(t)) })
 	}
 	return write{"put_tasks", pgx.StrictNamedArgs{
 		"now":           now,
 		"hour":          protocol.HourOf(now),
-		"ids":           column(ts, func(t task) string { return clean(t.ID) }),
-		"statuses":      column(ts, func(t task) string { return clean(t.Status) }),
-		"states":        column(ts, func(t task) string { return string(t.State) }),
-		"sandboxes":     column(ts, func(t task) string { return clean(t.Sandbox) }),
-		"since":         when(func(t task) time.Time { return t.Since }),
-		"first_seen":    when(func(t task) time.Time { return t.FirstSeen }),
-		"updated_at":    when(func(t task) time.Time { return t.UpdatedAt }),
-		"started_at":    when(func(t task) time.Time { return t.StartedAt }),
-		"stale_start":   when(func(t task) time.Time { return t.StaleStart }),
-		"ahead_sign":    when(func(t task) time.Time { return t.AheadSign }),
-		"ahead_since":   when(func(t task) time.Time { return t.AheadSince }),
-		"entry_sums":    column(ts, func(t task) int64 { return int64(t.EntrySum) }),
-		"error_sums":    column(ts, func(t task) int64 { return int64(t.ErrorSum) }), // the bits, read back the same way
-		"error_changed": column(ts, func(t task) bool { return t.ErrorChanged }),
-		"live":          column(ts, func(t task) bool { return t.Live }),
-		"turns":         column(ts, func(t task) *string { return attempts(t.Attempts) }),
-		"recreated":     when(func(t task) time.Time { return t.Recreated }),
-		"late_sign":     when(func(t task) time.Time { return t.LateSign }),
-		"mark_sums":     column(ts, func(t task) int64 { return int64(t.MarkSum) }),
-		"mark_at":       when(func(t task) time.Time { return t.MarkAt }),
-		"beat_at":       when(func(t task) time.Time { return t.BeatAt }),
-		"tenants":       column(ts, func(t task) string { return t.Tenant }),
-		"named":         column(ts, func(t task) string { return clean(t.Named) }),
-		"traces":        column(ts, func(t task) string { return t.Trace }),
-		"beat_gaps":     column(ts, func(t task) int64 { return int64(t.BeatGap) }),
+		"ids":           field(ts, func(t *task) string { return clean(t.ID) }),
+		"statuses":      field(ts, func(t *task) string { return clean(t.Status) }),
+		"states":        field(ts, func(t *task) string { return string(t.State) }),
+		"sandboxes":     field(ts, func(t *task) string { return clean(t.Sandbox) }),
+		"since":         when(func(t *task) time.Time { return t.Since }),
+		"first_seen":    when(func(t *task) time.Time { return t.FirstSeen }),
+		"updated_at":    when(func(t *task) time.Time { return t.UpdatedAt }),
+		"started_at":    when(func(t *task) time.Time { return t.StartedAt }),
+		"stale_start":   when(func(t *task) time.Time { return t.StaleStart }),
+		"ahead_sign":    when(func(t *task) time.Time { return t.AheadSign }),
+		"ahead_since":   when(func(t *task) time.Time { return t.AheadSince }),
+		"entry_sums":    field(ts, func(t *task) int64 { return int64(t.EntrySum) }),
+		"error_sums":    field(ts, func(t *task) int64 { return int64(t.ErrorSum) }), // the bits, read back the same way
+		"error_changed": field(ts, func(t *task) bool { return t.ErrorChanged }),
+		"live":          field(ts, func(t *task) bool { return t.Live }),
+		"turns":         field(ts, func(t *task) *string { return attempts(t.Attempts) }),
+		"recreated":     when(func(t *task) time.Time { return t.Recreated }),
+		"late_sign":     when(func(t *task) time.Time { return t.LateSign }),
+		"mark_sums":     field(ts, func(t *task) int64 { return int64(t.MarkSum) }),
+		"mark_at":       when(func(t *task) time.Time { return t.MarkAt }),
+		"beat_at":       when(func(t *task) time.Time { return t.BeatAt }),
+		"tenants":       field(ts, func(t *task) string { return t.Tenant }),
+		"named":         field(ts, func(t *task) string { return clean(t.Named) }),
+		"traces":        field(ts, func(t *task) string { return t.Trace }),
+		"beat_gaps":     field(ts, func(t *task) int64 { return int64(t.BeatGap) }),
 	}}
 }
 
@@ -63,32 +63,32 @@ func attempts(list []time.Time) *string {
 // putSandboxes writes sandboxes, each once.
 func putSandboxes(ss []reconcile.SandboxSeen) write {
 	type sandbox = reconcile.SandboxSeen
-	text := func(pick func(sandbox) string) []string {
-		return column(ss, func(s sandbox) string { return clean(pick(s)) })
+	text := func(pick func(*sandbox) string) []string {
+		return field(ss, func(s *sandbox) string { return clean(pick(s)) })
 	}
-	when := func(pick func(sandbox) time.Time) []pgtype.Timestamptz {
-		return column(ss, func(s sandbox) pgtype.Timestamptz { return stamp(pick(s)) })
+	when := func(pick func(*sandbox) time.Time) []pgtype.Timestamptz {
+		return field(ss, func(s *sandbox) pgtype.Timestamptz { return stamp(pick(s)) })
 	}
 	return write{"put_sandboxes", pgx.StrictNamedArgs{
-		"providers":   text(func(s sandbox) string { return s.Provider }),
-		"ids":         text(func(s sandbox) string { return s.ID }),
-		"names":       text(func(s sandbox) string { return s.Name }),
-		"tasks":       text(func(s sandbox) string { return s.Task }),
-		"templates":   text(func(s sandbox) string { return s.Template }),
-		"states":      text(func(s sandbox) string { return string(s.State) }),
-		"raw":         text(func(s sandbox) string { return s.Raw }),
-		"created_at":  when(func(s sandbox) time.Time { return s.CreatedAt }),
-		"first_seen":  when(func(s sandbox) time.Time { return s.FirstSeen }),
-		"state_since": when(func(s sandbox) time.Time { return s.StateSince }),
-		"resumed_at":  when(func(s sandbox) time.Time { return s.ResumedAt }),
-		"ran_at":      when(func(s sandbox) time.Time { return s.RanAt }),
-		"gone_at":     when(func(s sandbox) time.Time { return s.GoneAt }),
-		"gone_by_us":  column(ss, func(s sandbox) bool { return s.GoneByUs }),
-		"worked_at":   when(func(s sandbox) time.Time { return s.WorkedAt }),
-		"regions":     text(func(s sandbox) string { return s.Region }),
-		"cpu":         column(ss, func(s sandbox) float64 { return s.Size.CPU }),
-		"gpu":         column(ss, func(s sandbox) float64 { return s.Size.GPU }),
-		"memory_gib":  column(ss, func(s sandbox) float64 { return s.Size.MemoryGiB }),
+		"providers":   text(func(s *sandbox) string { return s.Provider }),
+		"ids":         text(func(s *sandbox) string { return s.ID }),
+		"names":       text(func(s *sandbox) string { return s.Name }),
+		"tasks":       text(func(s *sandbox) string { return s.Task }),
+		"templates":   text(func(s *sandbox) string { return s.Template }),
+		"states":      text(func(s *sandbox) string { return string(s.State) }),
+		"raw":         text(func(s *sandbox) string { return s.Raw }),
+		"created_at":  when(func(s *sandbox) time.Time { return s.CreatedAt }),
+		"first_seen":  when(func(s *sandbox) time.Time { return s.FirstSeen }),
+		"state_since": when(func(s *sandbox) time.Time { return s.StateSince }),
+		"resumed_at":  when(func(s *sandbox) time.Time { return s.ResumedAt }),
+		"ran_at":      when(func(s *sandbox) time.Time { return s.RanAt }),
+		"gone_at":     when(func(s *sandbox) time.Time { return s.GoneAt }),
+		"gone_by_us":  field(ss, func(s *sandbox) bool { return s.GoneByUs }),
+		"worked_at":   when(func(s *sandbox) time.Time { return s.WorkedAt }),
+		"regions":     text(func(s *sandbox) string { return s.Region }),
+		"cpu":         field(ss, func(s *sandbox) float64 { return s.Size.CPU }),
+		"gpu":         field(ss, func(s *sandbox) float64 { return s.Size.GPU }),
+		"memory_gib":  field(ss, func(s *sandbox) float64 { return s.Size.MemoryGiB }),
 	}}
 }
 
