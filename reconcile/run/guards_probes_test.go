@@ -78,6 +78,10 @@ func TestWhoseEndWaitsIsProbed(t *testing.T) {
 			if got := probesDue(w); !slices.Equal(got, c.want) {
 				t.Errorf("probed are %q, want %q", got, c.want)
 			}
+			left := workedAt(w.S.Memory.Actions, reconcile.Ref{Provider: "daytona", ID: "s1"})
+			if want := len(c.want) == 1; left != want {
+				t.Errorf("a worker leaves it alone: %t, want %t", left, want)
+			}
 		})
 	}
 }

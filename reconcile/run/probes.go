@@ -128,13 +128,20 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 }
 
 // leaves reports whether a sandbox is on its way out. One whose end waits because it may be the sandbox of a task is
-// probed as before: nothing else tells whether it is.
+// probed as before.
 func (r *prober) leaves(ref reconcile.Ref) bool {
-	return r.view.Ending[ref] && !slices.ContainsFunc(r.view.S.Memory.Actions, func(a reconcile.Action) bool {
-		_, waits := a.WaitsFor.Of(reconcile.HeldUnmatched)
-		//guard:probe-unmatched live
-		return waits && a.Provider == ref.Provider && a.Sandbox == ref.ID
+	open := r.view.S.Memory.Actions
+	return r.view.Ending[ref] && !slices.ContainsFunc(open, func(a reconcile.Action) bool {
+		return a.Provider == ref.Provider && a.Sandbox == ref.ID && unmatched(&a)
 	})
+}
+
+// unmatched reports whether the end of a sandbox waits because it may be the one of a task that shows life and has
+// none. Nothing but a probe of it tells whether it is, and its end makes none of its own.
+func unmatched(a *reconcile.Action) bool {
+	_, waits := a.WaitsFor.Of(reconcile.HeldUnmatched)
+	//guard:probe-unmatched live
+	return waits
 }
 
 // keptAwake reports whether a probe would keep a sandbox awake that nobody works in: where a probe
