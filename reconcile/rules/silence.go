@@ -99,7 +99,7 @@ func staleWorker(v *view.View, s *reconcile.Subject) bool {
 	})
 }
 
-// thereLately reports whether the newest probe of a sandbox of the task found its worker alive a while ago, and the worker
+// thereLately reports whether the newest probe of a sandbox of the task found its worker alive a while ago, and that
 // gave a sign since: one that hangs and sends heartbeats is probed again and again, and each time it is there.
 func thereLately(v *view.View, s *reconcile.Subject) (ago time.Duration, there bool) {
 	if _, speaks := v.Alive(s.Task); !speaks {
