@@ -67,12 +67,12 @@ func (a Operator) Release(ctx context.Context, name, hash string, only []string,
 
 // chosen are those of the held subjects that only names, all of them where it names none. What it names and is not held
 // is refused: somebody meant another list.
-func chosen(name string, held, only []string) ([]string, error) {
+func chosen(name string, all, only []string) ([]string, error) {
 	if len(only) == 0 {
-		return held, nil
+		return all, nil
 	}
 	for _, subject := range only {
-		if !slices.Contains(held, subject) {
+		if !slices.Contains(all, subject) {
 			return nil, misuse(fmt.Errorf("release of %s: it does not hold %q", name, text.Clip(subject, 100)))
 		}
 	}
