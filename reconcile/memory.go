@@ -79,6 +79,9 @@ type TaskSeen struct {
 	Live    bool
 }
 
+// WasLive reports whether a pass saw the task live.
+func (s *TaskSeen) WasLive() bool { return s.Live || s.FirstSeen.Before(s.Since) }
+
 // SandboxSeen is what the ledger remembers of a sandbox. Its times are the ledger's,
 // except where a comment says otherwise.
 type SandboxSeen struct {

@@ -159,7 +159,22 @@ func TestBreakerHoldsUntilReleased(t *testing.T) {
 	if code, _, errs := a.run("release", "orphan", "--hash", "wrong"); code != 1 || !strings.Contains(errs, hash) {
 		t.Errorf("a wrong hash: exit code %d, %s", code, errs)
 	}
-	a.must("release", "orphan", "--hash", hash, "--reason", "looked at")
+	one, _, _ := strings.Cut(shown, "\n")
+	for what, args := range map[string][]string{
+		"without the hash": {"--only", one}, "of what is not held": {"--hash", hash, "--only", "task:nobody"},
+	} {
+		if code, _, errs := a.run(append([]string{"release", "orphan", "--reason", "looked at"}, args...)...); code != 2 {
+			t.Errorf("--only %s: exit code %d, %s", what, code, errs)
+		}
+	}
+	a.must("release", "orphan", "--hash", hash, "--only", one, "--reason", "looked at this one")
+	a.later(2*time.Second, ws...)
+	a.once(0)
+	if n := len(a.cloud.Destructive()); n != 1 {
+		t.Errorf("%d deletes after the release of one, want 1", n)
+	}
+	_, rest, _ = strings.Cut(a.must("release", "orphan"), "--hash ")
+	a.must("release", "orphan", "--hash", strings.Fields(rest)[0], "--reason", "looked at")
 	a.later(2*time.Second, ws...)
 	a.once(0)
 	if n := len(a.cloud.Destructive()); n != 12 {

@@ -258,24 +258,41 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 			out = append(out, gone)
 		}
 	}
-	out = append(out, newlyStopped(v)...)
+	out = append(out, newlyOver(v)...)
 	slices.SortFunc(out, func(a, b reconcile.TaskSeen) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
 
-// newlyStopped are the stopped tasks, read because their sandboxes are still there, that were
-// over before any pass saw them: what works on in those counts as well.
-func newlyStopped(v *view.View) []reconcile.TaskSeen {
+// newlyOver are tasks that were over before any pass saw them, read because their sandboxes are still there: the
+// stopped ones, for what works on in those counts as well, and those that a sandbox of ours names by itself. Where
+// such a row is deleted later, that one names a task that was known here.
+func newlyOver(v *view.View) []reconcile.TaskSeen {
+	named := namedByOwn(v)
 	var out []reconcile.TaskSeen
 	for id, row := range v.S.Rows {
 		known := v.S.Memory.Tasks.Has(id)
-		if known || v.Live[id] != nil || row.State != reconcile.TaskStopped || row.Outside {
+		if known || v.Live[id] != nil || row.Outside ||
+			row.State != reconcile.TaskStopped && !(row.State.Terminal() && named[id]) {
 			continue
 		}
 		seen, _ := taskSeen(v, &row, &view.SeenTask{})
 		out = append(out, seen)
 	}
 	return out
+}
+
+// namedByOwn are the tasks that the listed sandboxes name which are ours without any row that says so.
+func namedByOwn(v *view.View) map[string]bool {
+	named := map[string]bool{}
+	for i := range v.S.Sandboxes {
+		sb := &v.S.Sandboxes[i]
+		//guard:remember-over-owned P1
+		if sb.Task != "" && !sb.BadLink && sb.Owned && sb.Unproven == "" && sb.State.Exists() &&
+			!v.P.Providers[sb.Provider].ByRow(sb) {
+			named[sb.Task] = true
+		}
+	}
+	return named
 }
 
 // taskSeen is what the ledger keeps of a row, and whether that is news.

@@ -64,6 +64,13 @@ func TestSeenTasks(t *testing.T) {
 		"a wrong table becomes no baseline": {"tasks standby; task t2 running", ""},
 		"it had gone before":                {"knew task t1 completed since=9m", ""},
 		"it was not read":                   {"unread t1; knew task t1 running since=9m", ""},
+		"over before anybody watched, and a sandbox of ours names it": {
+			"row t1 completed; box daytona/s1 running task=t1", "t1 completed since 0s stale false erred false live false"},
+		"over before anybody watched, and its sandbox, too": {"row t1 completed; box daytona/s1 ended task=t1", ""},
+		"over before anybody watched, and only rows make its sandbox ours": {
+			"provider daytona referenced=yes; row t1 completed; box daytona/s1 running task=t1", ""},
+		"over before anybody watched, and stopped": {
+			"row t1 stopped; box daytona/s1 running task=t1", "t1 stopped since 0s stale false erred false live false"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string

@@ -54,6 +54,12 @@ func TestInactive(t *testing.T) {
 			busy + box + "probe daytona/s1 failed=4s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "held", "only silence: its probe failed"},
 		"heartbeats go on, and three probes failed": {
 			busy + box + "probe daytona/s1 failed=2m,1m,4s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "due", ""},
+		"its worker was there, and beat since": {
+			busy + box + "probe daytona/s1 answered=6s worker=alive; task t1 running started=1h ev.heartbeat=5s ev.activity=20m",
+			"probe", "its worker was there 6s ago, and gave a sign since"},
+		"its worker was there too long ago": {
+			busy + box + "probe daytona/s1 answered=9h worker=alive; task t1 running started=1h ev.heartbeat=5s ev.activity=20m",
+			"probe", "its sandbox is probed first"},
 		"heartbeats went on after the probe that failed": {
 			busy + box + "probe daytona/s1 failed=6s; probe daytona/w1 answered=4s; task t1 running started=1h ev.heartbeat=5s ev.activity=20m", "probe", "probed first"},
 		"heartbeats go on, and its sandbox answers": {

@@ -299,7 +299,31 @@ func TestOrphanSources(t *testing.T) {
 func TestOrphanPairs(t *testing.T) {
 	const seen = "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; "
 	const box = "box daytona/s1 running created=30m; "
+	const paired = seen + box + "knew task t2 running since=29m first=29m; task t2 running started=30m ev.heartbeat=5s; " +
+		"find t2 none; "
+	const works = "box daytona/w1 running task=w1; task w1 running started=2h ev.heartbeat=5s; " +
+		"probe daytona/w1 answered=1m worker=alive; "
 	testRule(t, "orphan", map[string]ruleCase{
+		"the worker is not in it": {paired + works + "probe daytona/s1 answered=1m worker=dead", "due", ""},
+		"the worker may not be in it, and nothing tells": {
+			paired + works + "probe daytona/s1 answered=1m", "held", "unmatched pair: task t2"},
+		"the worker was not in it before it broke": {
+			paired + works + "probe daytona/s1 answered=2m failed=1m worker=dead", "held", "unmatched pair: task t2"},
+		"the command finds no worker anywhere": {
+			paired + "probe daytona/s1 answered=1m worker=dead", "held", "unmatched pair: task t2"},
+		"a worker was in it before": {
+			paired + works + "probe daytona/s1 answered=1m worker=dead alive=10m", "held", "unmatched pair: task t2"},
+		"a worker was in another of its id before": {
+			paired + works + "knew box daytona/s1 running first=5m; probe daytona/s1 answered=1m worker=dead alive=10m", "due", ""},
+		"the worker was not in it when the task had just begun": {
+			paired + works + "probe daytona/s1 answered=19m1s worker=dead", "held", "unmatched pair: task t2"},
+		"the worker was not in it 10m after the task began": {
+			paired + works + "probe daytona/s1 answered=19m worker=dead", "due", ""},
+		"the worker is not in it, and has not spoken since": {
+			paired + works + "probe daytona/s1 answered=7s worker=dead", "held", "unmatched pair: task t2"},
+		"the worker is not in it, and nobody knows since when the task runs": {
+			seen + box + "task t2 running started=30m ev.heartbeat=5s; find t2 none; " + works +
+				"probe daytona/s1 answered=1m worker=dead", "held", "unmatched pair: task t2"},
 		"a live task began with it": {
 			seen + box + "task t2 running started=30m ev.heartbeat=5s; find t2 none", "held", "unmatched pair: task t2"},
 		"a live task began 10m after": {

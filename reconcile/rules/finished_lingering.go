@@ -83,9 +83,11 @@ func Wanted(v *view.View, t *reconcile.Task, sb *reconcile.Sandbox) string {
 	}
 	b := v.Box(sb)
 	s := v.TaskSubject(t, []reconcile.SeenSandbox{b})
-	own := sb.Task == t.ID || b.Seen().Task == t.ID || sb.CalledBy(s.Seen().Named)
+	was := s.Seen()
+	own := sb.Task == t.ID || b.Seen().Task == t.ID || sb.CalledBy(was.Named)
+	unwatched := !s.Known || !was.WasLive() && was.Named == "" && sb.CalledBy(was.Sandbox)
 	//guard:used-unwatched harm
-	own = own || !s.Known // it was over before anybody watched
+	own = own || unwatched // it was over before anybody watched
 	over, _ := v.StateAge(&s)
 	ago, by := idle(v, &s, &b)
 	//guard:used-lately harm

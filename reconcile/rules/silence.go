@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
@@ -47,6 +48,10 @@ func proven(v *view.View, s *reconcile.Subject, quiet string, found func() Resul
 // unprovenSilence is the answer while nothing but silence speaks against a worker: its sandbox is
 // probed first. Where that says nothing against it, the finding is held.
 func unprovenSilence(v *view.View, s *reconcile.Subject, quiet string, found func() Result) Result {
+	if ago, there := thereLately(v, s); there {
+		return Result{NeedsProbe: true, NeedsLookup: Unseen(v, s), Suspect: fmt.Sprintf(
+			"%s, but its worker was there %s ago, and gave a sign since", quiet, text.Duration(ago))}
+	}
 	if mayProbe(v, s) && (!probedSince(v, s) || staleWorker(v, s)) {
 		return Result{NeedsProbe: true, NeedsLookup: Unseen(v, s), Suspect: quiet + ": its sandbox is probed first"}
 	}
@@ -92,6 +97,24 @@ func staleWorker(v *view.View, s *reconcile.Subject) bool {
 		old := last.Worker != reconcile.WorkerUnknown && v.Now.Sub(last.At) > 2*v.P.Full
 		return b.Here && old && !v.Replaced(s, b) && !view.BoxAnothers(b, s.Task)
 	})
+}
+
+// thereLately reports whether the newest probe of a sandbox of the task found its worker alive a while ago, and that
+// gave a sign since: one that hangs and sends heartbeats is probed again and again, and each time it is there.
+func thereLately(v *view.View, s *reconcile.Subject) (ago time.Duration, there bool) {
+	if _, speaks := v.Alive(s.Task); !speaks {
+		return 0, false
+	}
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		last := b.Probes.Last
+		ago = v.Now.Sub(last.At)
+		if b.Here && last.Worker == reconcile.WorkerAlive && ago >= 0 && ago <= 2*v.P.Full && !v.SinceSilent(s, last.At) &&
+			mayProbe(v, s) && !v.Replaced(s, b) && !view.BoxAnothers(b, s.Task) {
+			return ago, true
+		}
+	}
+	return 0, false
 }
 
 // mayProbe reports whether a sandbox of the task can be probed at all.

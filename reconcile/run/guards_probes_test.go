@@ -60,6 +60,32 @@ func TestWhatIsProbed(t *testing.T) {
 	}
 }
 
+// What is on its way out is not probed, but for one whose end waits because it may be the sandbox of a task.
+func TestWhoseEndWaitsIsProbed(t *testing.T) {
+	for name, c := range map[string]struct {
+		waits reconcile.HeldBy
+		want  []string
+	}{
+		"it goes":                  {nil, []string{"z9"}},
+		"it waits for an operator": {reconcile.HeldBy{{Kind: reconcile.HeldHold}}, []string{"z9"}},
+		"it may be a task's":       {reconcile.HeldBy{{Kind: reconcile.HeldUnmatched}}, []string{"s1", "z9"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := worldtest.NewWorld(t, worldtest.Anchor, "box daytona/s1 running created=30m")
+			w.S.Memory.Actions = append(w.S.Memory.Actions, reconcile.Action{ID: "a1", Rule: "orphan",
+				Subject: "sandbox:daytona/s1", Step: reconcile.StepTerminate, Provider: "daytona", Sandbox: "s1", Attempts: 1,
+				WaitsFor: c.waits})
+			if got := probesDue(w); !slices.Equal(got, c.want) {
+				t.Errorf("probed are %q, want %q", got, c.want)
+			}
+			left := workedAt(w.S.Memory.Actions, reconcile.Ref{Provider: "daytona", ID: "s1"})
+			if want := len(c.want) == 1; left != want {
+				t.Errorf("a worker leaves it alone: %t, want %t", left, want)
+			}
+		})
+	}
+}
+
 // A worker that will soon be silent for as long as counts is probed before it is, where that keeps nothing awake.
 func TestProbesComeBeforeTheLimit(t *testing.T) {
 	const probed = "box daytona/s1 running task=t1; probe daytona/s1 answered=40s; "

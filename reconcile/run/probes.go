@@ -85,7 +85,7 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 		for _, b := range d.Subject.Boxes {
 			//guard:probe-owned P1
 			//guard:probe-running P10
-			if b.Provider == name && b.Here && b.Ours() && b.State == reconcile.SandboxRunning && !r.view.Ending[b.Ref] &&
+			if b.Provider == name && b.Here && b.Ours() && b.State == reconcile.SandboxRunning && !r.leaves(b.Ref) &&
 				!targets[b.Ref] {
 				c := candidate{box: b, suspect: r.suspect(d, &b), last: b.Probes.Last.At}
 				switch {
@@ -104,7 +104,7 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 	}
 	for was := range r.view.S.Plain.EachSandbox(&r.view.S.Memory) {
 		ref := was.Seen().Ref
-		if ref.Provider != name || r.view.Ending[ref] || targets[ref] {
+		if ref.Provider != name || r.leaves(ref) || targets[ref] {
 			continue
 		}
 		b, probes := reconcile.RememberedBox(was), r.view.S.Memory.Probes[ref]
@@ -125,6 +125,23 @@ func (r *prober) dueProbes(name string, p reconcile.ProbePolicy) []reconcile.San
 		out[i] = *c.box.Sandbox
 	}
 	return out
+}
+
+// leaves reports whether a sandbox is on its way out. One whose end waits because it may be the sandbox of a task is
+// probed as before.
+func (r *prober) leaves(ref reconcile.Ref) bool {
+	open := r.view.S.Memory.Actions
+	return r.view.Ending[ref] && !slices.ContainsFunc(open, func(a reconcile.Action) bool {
+		return a.Provider == ref.Provider && a.Sandbox == ref.ID && unmatched(&a)
+	})
+}
+
+// unmatched reports whether the end of a sandbox waits because it may be the one of a task that shows life and has
+// none. Nothing but a probe of it tells whether it is, and its end makes none of its own.
+func unmatched(a *reconcile.Action) bool {
+	_, waits := a.WaitsFor.Of(reconcile.HeldUnmatched)
+	//guard:probe-unmatched live
+	return waits
 }
 
 // keptAwake reports whether a probe would keep a sandbox awake that nobody works in: where a probe

@@ -154,8 +154,7 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) (err error) {
 	if err != nil {
 		return fmt.Errorf("read the open actions before a probe of %s: %w", ref, err)
 	}
-	own := func(a reconcile.Action) bool { return a.Begun() && a.Provider == ref.Provider && a.Sandbox == ref.ID }
-	sb, ruling := w.reconciler.mayProbe(ctx, ref, slices.ContainsFunc(open, own))
+	sb, ruling := w.reconciler.mayProbe(ctx, ref, workedAt(open, ref))
 	if !ruling.Goes() {
 		return nil
 	}
@@ -168,6 +167,13 @@ func (w *Worker) Probe(ctx context.Context, ref reconcile.Ref) (err error) {
 		return fmt.Errorf("save the probe of %s: %w", ref, err)
 	}
 	return nil
+}
+
+// workedAt reports whether somebody is at an action on the sandbox, and not only waits to learn whose it is.
+func workedAt(open []reconcile.Action, ref reconcile.Ref) bool {
+	return slices.ContainsFunc(open, func(a reconcile.Action) bool {
+		return a.Begun() && a.Provider == ref.Provider && a.Sandbox == ref.ID && !unmatched(&a)
+	})
 }
 
 // openRecently are the open actions of a moment ago: one reading does for the probes that

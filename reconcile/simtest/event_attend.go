@@ -27,16 +27,31 @@ func (e operators) attend(since map[string]time.Duration) {
 			e.attendIncident(incident)
 			continue
 		}
-		subjects, err := e.heldBy(what)
-		things := slices.DeleteFunc(slices.Clone(subjects), func(s string) bool {
-			_, whole := reconcile.OfType(reconcile.SubjectSource, s)
-			return whole
-		})
-		if err == nil && len(things) > 0 && e.o.Wrong(things) {
-			e.wish(operatorRequest{what: "release", on: what, last: time.Hour})
-		}
+		e.attendHeld(what)
 	}
 	e.after(time.Minute, func() { e.attend(since) })
+}
+
+// attendHeld releases what is held and truly wrong: the list as a whole where all of it is, else those alone.
+func (e operators) attendHeld(what string) {
+	subjects, _ := e.heldBy(what) // fails only when the context has ended
+	var wrong []string
+	things := 0
+	for _, s := range subjects {
+		if _, whole := reconcile.OfType(reconcile.SubjectSource, s); whole {
+			continue
+		}
+		if things++; e.o.Wrong([]string{s}) {
+			wrong = append(wrong, s)
+		}
+	}
+	switch {
+	case len(wrong) == 0:
+	case len(wrong) == things:
+		e.wish(operatorRequest{what: "release", on: what, last: time.Hour})
+	default:
+		e.wish(operatorRequest{what: "release", on: what, last: time.Hour, only: wrong})
+	}
 }
 
 // attendIncident releases an incident all of whose subjects are truly wrong.

@@ -16,6 +16,7 @@ type operatorRequest struct {
 	on     string // the target, scope, rule, source, id or incident
 	mode   string
 	last   time.Duration
+	only   []string // of what is held, the subjects that are released; nil: all
 	insist reconcile.AskOptions
 }
 
@@ -108,11 +109,14 @@ func (e operators) until(last time.Duration) time.Time {
 	return now.Add(last)
 }
 
-// release lets the subjects pass that are held now, as `sandkeeper release` does.
+// release lets the subjects pass that are held now, or some of them, as `sandkeeper release` does.
 func (e operators) release(w operatorRequest) (reconcile.Release, error) {
 	subjects, err := e.heldBy(w.on)
 	if err != nil || len(subjects) == 0 {
 		return reconcile.Release{}, errors.Join(err, errors.New("nothing is held by "+w.on))
+	}
+	if w.only != nil {
+		subjects = w.only
 	}
 	if w.last == 0 {
 		w.last = time.Hour

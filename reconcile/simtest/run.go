@@ -30,7 +30,7 @@ type Options struct {
 	Tail time.Duration
 
 	// Operator comes when a breaker, an incident or a freeze has held something for so long, looks at what it holds, and
-	// releases it where Wrong says that all of that is truly wrong; 0: nobody comes.
+	// releases what of a list is truly wrong, as Wrong says, and an incident where all of it is; 0: nobody comes.
 	Operator time.Duration
 	Wrong    func(subjects []string) bool
 

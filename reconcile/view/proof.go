@@ -16,7 +16,7 @@ func NoProof(s *reconcile.Snapshot, t *reconcile.Task, sb *reconcile.Sandbox) st
 	over := t.State.Terminal() && !m.LastFull.IsZero()
 	switch {
 	//guard:row-over P1
-	case t.Outside, over && !sb.CalledBy(seen.Named) && !(sb.Task == t.ID && seenLive(&seen)):
+	case t.Outside, over && !sb.CalledBy(seen.Named) && !(sb.Task == t.ID && seen.WasLive()):
 		return reconcile.UnseenLive // what a row that is over is made to name was never its own
 	//guard:row-contradicted P1
 	case sb.Task != "" && sb.Task != t.ID && s.Absent[sb.Task]:
@@ -34,8 +34,6 @@ func NoProof(s *reconcile.Snapshot, t *reconcile.Task, sb *reconcile.Sandbox) st
 	}
 	return ""
 }
-
-func seenLive(seen *reconcile.TaskSeen) bool { return seen.Live || seen.FirstSeen.Before(seen.Since) }
 
 // rowAge is for how long there has been a row: by its own clock, or for as long as it was watched, if that clock
 // was set back since. Who writes a row writes when it was made, too: it is no older than the pass that did not see it.

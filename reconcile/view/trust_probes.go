@@ -174,6 +174,10 @@ func (v assessor) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []
 		if whose := v.boxTenant(&b); whose != "" && s.Task.Tenant != "" && whose != s.Task.Tenant {
 			continue
 		}
+		//guard:pair-elsewhere live
+		if v.worksElsewhere(s, &b) {
+			continue
+		}
 		age, _ := v.StateAge(s)
 		lasting := b.StableName && !v.placed(b.Provider, s.Task)
 		//guard:pair-lasting harm
@@ -184,6 +188,35 @@ func (v assessor) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []
 		return append(lonely[:i:i], lonely[i+1:]...)
 	}
 	return lonely
+}
+
+// worksElsewhere reports whether the worker of a task that shows life is known not to be in the sandbox: the command
+// that looks for workers found none there when the task had long begun, nor at any time before, and the worker spoke
+// since.
+func (v assessor) worksElsewhere(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
+	last := b.Probes.Last
+	//guard:elsewhere-answered harm
+	if last.Outcome != reconcile.Answered || last.Worker != reconcile.WorkerDead || !v.WorkersSeen(b.Provider) {
+		return false
+	}
+	//guard:elsewhere-never harm
+	if at := b.Probes.WorkerAt; !at.IsZero() && (!b.Known || !at.Before(b.Seen().FirstSeen)) {
+		return false
+	}
+	//guard:elsewhere-begun harm
+	if !s.Known || last.At.Sub(s.Seen().Since) < v.toBegin() {
+		return false
+	}
+	//guard:elsewhere-since harm
+	if TaskAhead(s.Task) || v.Now.Sub(last.At) <= s.Task.AsOf.Sub(v.Sign(s.Task))+reconcile.Skew {
+		return false
+	}
+	return true
+}
+
+// toBegin is within what time a worker has begun for certain, once its row says so.
+func (v assessor) toBegin() time.Duration {
+	return max(10*time.Minute, v.P.Rules["provisioning-stuck"].After, v.P.Rules["assigned-stale"].After)
 }
 
 // placed reports whether a direct look at the provider has shown where the sandbox is that the row

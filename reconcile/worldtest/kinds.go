@@ -137,6 +137,7 @@ func putProvider(l *entry) {
 	l.yes("nameslast", &p.NamesLast)
 	l.yes("records", &p.Records)
 	l.yes("stores", &p.TwoStores)
+	l.yes("referenced", &p.Referenced)
 	l.dur("lag", &p.IndexLag)
 	l.yes("required", &p.LinkRequired)
 	l.yes("endsatrest", &p.EndsAtRest)

@@ -224,7 +224,7 @@ func (a Operator) releaseListed(ctx context.Context, act api.Act, by *Request) (
 	}
 	id, is := reconcile.OfType(reconcile.SubjectIncident, act.Target)
 	if !is {
-		return a.Release(ctx, act.Target, act.Hash, by)
+		return a.Release(ctx, act.Target, act.Hash, nil, by)
 	}
 	if err := a.Ledger.ReleaseIncident(ctx, id, by.Signed()); err != nil {
 		return "", err

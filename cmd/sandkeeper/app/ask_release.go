@@ -13,7 +13,8 @@ import (
 )
 
 // Release lets the subjects that a name holds pass, when the hash is that of the list; without one it shows the list.
-func (a Operator) Release(ctx context.Context, name, hash string, by *Request) (string, error) {
+// Where only names some of them, those alone pass.
+func (a Operator) Release(ctx context.Context, name, hash string, only []string, by *Request) (string, error) {
 	what, subjects, err := a.HeldBy(ctx, name)
 	if err != nil {
 		return "", err
@@ -42,6 +43,9 @@ func (a Operator) Release(ctx context.Context, name, hash string, by *Request) (
 			hash,
 		)
 	}
+	if subjects, err = chosen(name, subjects, only); err != nil {
+		return "", err
+	}
 	at, err := a.Ledger.Now(ctx)
 	if err != nil {
 		return "", err
@@ -50,7 +54,7 @@ func (a Operator) Release(ctx context.Context, name, hash string, by *Request) (
 	r := reconcile.Release{
 		What:     what,
 		Subjects: subjects,
-		Hash:     now,
+		Hash:     reconcile.SubjectsHash(subjects),
 		Author:   s.Author,
 		Reason:   s.Reason,
 		Until:    by.Until(at),
@@ -59,6 +63,22 @@ func (a Operator) Release(ctx context.Context, name, hash string, by *Request) (
 		return "", err
 	}
 	return fmt.Sprintf("released %s from %s%s", console.Plural(len(subjects), "subject"), what, Lasting(r.Until)), nil
+}
+
+// chosen are those of the held subjects that only names, all of them where it names none. What it names and is not held
+// is refused: somebody meant another list.
+func chosen(name string, all, only []string) ([]string, error) {
+	if len(only) == 0 {
+		return all, nil
+	}
+	for _, subject := range only {
+		if !slices.Contains(all, subject) {
+			return nil, misuse(fmt.Errorf("release of %s: it does not hold %q", name, text.Clip(subject, 100)))
+		}
+	}
+	out := slices.Clone(only)
+	slices.Sort(out)
+	return slices.Compact(out), nil
 }
 
 // holdsNothing is why there is nothing to release: the name is wrong, or it holds nothing now.

@@ -20,7 +20,7 @@ const Tail = 5 * time.Hour
 const Sandkeeper = "sandkeeper"
 
 // Attended is sandkeeper with an operator, who comes when a breaker, an incident or a freeze has held something for
-// [operatorAfter], looks at what it holds, and releases it where all of that is truly wrong. Nothing of the others ever
+// [operatorAfter], looks at what it holds, and releases what of that is truly wrong. Nothing of the others ever
 // waits for one, so that with him their runs are the same.
 const Attended = "sandkeeper, operator"
 
