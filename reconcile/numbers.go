@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// numbers gives keys their places, from 1 on, in the order in which they come. It is a map for as many as there are tasks
-// alive: its table has 8 bytes for a number and grows without a look at any key, so that much of it stays in the
+// numbers gives keys their places, from 1 on, in the order in which they come. It is a map for as many as there are
+// tasks alive: its table has 8 bytes for a number and grows without a look at any key, so that much of it stays in the
 // processor's cache, and the keys stand one behind the other.
 type numbers[K comparable] struct {
 	table []number // by hash; at least a quarter of it is free

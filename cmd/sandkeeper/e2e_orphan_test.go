@@ -182,3 +182,33 @@ func TestBreakerHoldsUntilReleased(t *testing.T) {
 	}
 	a.keeps(ws)
 }
+
+// TestReleaseOfOneKeepsTheFreeze: rows are lost, and the operator releases one sandbox that he looked at: what the others
+// wait for stays so.
+func TestReleaseOfOneKeepsTheFreeze(t *testing.T) {
+	a := newArena(t, settings{
+		rules:  "{orphan: {after: 5m, sightings: 2, apart: 1s}}",
+		limits: "{per_pass: 100, share: 100%, breaker: 100%}",
+	})
+	ws := a.working(8)
+	a.once(0)
+	a.later(2*time.Second, ws...)
+	a.once(0)
+	a.sql("DELETE FROM tasks WHERE id IN (SELECT id FROM tasks ORDER BY id LIMIT 6)")
+	for range 4 {
+		a.later(400 * time.Second)
+		a.once(3)
+	}
+	shown := a.must("release", "tasks")
+	one, _, _ := strings.Cut(shown, "\n")
+	_, rest, _ := strings.Cut(shown, "--hash ")
+	a.must("release", "tasks", "--hash", strings.Fields(rest)[0], "--only", one, "--reason", "looked at this one")
+	for range 4 {
+		a.later(100 * time.Second)
+		a.once(3)
+	}
+	deleted := a.cloud.Destructive()
+	if len(deleted) != 1 || !strings.HasSuffix(one, deleted[0].ID) {
+		t.Errorf("after the release of %s these were deleted: %v", one, deleted)
+	}
+}

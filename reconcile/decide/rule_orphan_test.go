@@ -196,7 +196,12 @@ func TestOrphan(t *testing.T) {
 		"names one that nobody ever knew, and was active a second before": {
 			seen + "box daytona/s1 running task=t2 active=91s", "due", ""},
 		"names one that the ledger knew, and was active": {
-			seen + "box daytona/s1 running task=t2 active=1s; knew task t2 completed", "due", ""},
+			seen + "box daytona/s1 running task=t2 active=1s; knew task t2 completed first=2h since=1h", "due", ""},
+		"names one that was over at first sight, and was active at the limit": {
+			seen + "box daytona/s1 running task=t2 active=90s; knew task t2 completed first=1h since=1h", "held",
+			"not-exclusive: it names a task that was over when it was first seen, has no row any more and was active 1m30s ago"},
+		"names one that was over at first sight, and was active a second before": {
+			seen + "box daytona/s1 running task=t2 active=91s; knew task t2 completed first=1h since=1h", "due", ""},
 		"names one by reference that only a purged row can have named": {
 			"provider daytona exclusive=no label=no; " + seen + "box daytona/s1 running; knew box daytona/s1 running task=t2", "due",
 			"known to the ledger, has no row any more"},
@@ -311,6 +316,12 @@ func TestOrphanPairs(t *testing.T) {
 			paired + works + "probe daytona/s1 answered=2m failed=1m worker=dead", "held", "unmatched pair: task t2"},
 		"the command finds no worker anywhere": {
 			paired + "probe daytona/s1 answered=1m worker=dead", "held", "unmatched pair: task t2"},
+		"the command finds workers of another template": {
+			paired + "knew box daytona/w1 running template=gpu; " + works + "probe daytona/s1 answered=1m worker=dead",
+			"held", "unmatched pair: task t2"},
+		"the command found one long ago": {
+			paired + "probe daytona/w1 answered=1h1s worker=alive; probe daytona/s1 answered=1m worker=dead",
+			"held", "unmatched pair: task t2"},
 		"a worker was in it before": {
 			paired + works + "probe daytona/s1 answered=1m worker=dead alive=10m", "held", "unmatched pair: task t2"},
 		"a worker was in another of its id before": {

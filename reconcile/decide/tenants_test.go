@@ -57,7 +57,7 @@ func TestTenantsTrust(t *testing.T) {
 			"9 of the 9 rows"},
 		"they were accepted": {
 			shared + others + "knew task x{1..9} running tenant=evil; knew task o{1..3} running tenant=t{1..3}; " +
-				"source tasks@evil untrusted since=5m; release tasks@evil at=1m", "", ""},
+				"source tasks@evil untrusted since=5m; release tasks@evil source:tasks@evil at=1m", "", ""},
 		"a tenant's and some of most others' vanished": {
 			shared + "knew task x{1..9} running tenant=evil; knew task o{1..3} running tenant=t{1..3}; " +
 				"task o3 running started=1h ev.heartbeat=9s tenant=t3; box daytona/o3 running task=o3", "tasks", "11 of the 12"},

@@ -43,6 +43,9 @@ func TestListingTrust(t *testing.T) {
 	testTrust(t, map[string]trustCase{
 		"a complete listing":          {"box daytona/s1 running", "", ""},
 		"an empty one, nothing known": {"", "", ""},
+		"an empty one where an operator ended what nobody had seen": {
+			"knew box daytona/s9 ended first=1m gone=1m ours=yes; task t1 running updated=9s activity=9s", "listing:daytona",
+			"while task t1 is running"},
 		"it failed": {
 			"listing daytona failed=timeout", "listing:daytona", "the listing failed: timeout"},
 		"it was cut": {"listing daytona missing=eu,us", "listing:daytona", "eu, us not read"},
@@ -181,7 +184,10 @@ func TestTasksTrust(t *testing.T) {
 		"it was emptied, and what was live has ended": {
 			emptied + "knew task t{1..2} running; row t{1..2} completed; " + fresh + "box daytona/s1 running", "", ""},
 		"it was emptied, and an operator released it": {
-			emptied + "release tasks at=1m; knew task t{1..2} running; " + fresh + "box daytona/s1 running", "", ""},
+			emptied + "release tasks source:tasks at=1m; knew task t{1..2} running; " + fresh + "box daytona/s1 running", "", ""},
+		"it was emptied, and an operator released one of what it holds": {
+			emptied + "release tasks sandbox:daytona/s1 at=1m; knew task t{1..2} running; " + fresh + "box daytona/s1 running",
+			"tasks", "2 of the 2"},
 		"it was emptied, and each sandbox is explained": {emptied + "knew task t{1..2} running; " + fresh, "", ""},
 		"it was emptied, a quick pass": {
 			"pass quick; " + emptied + "knew task t{1..2} running; task n1 running", "tasks", "2 of the 2"},
@@ -442,7 +448,8 @@ func TestClockTrust(t *testing.T) {
 			"source clock:updated_at untrusted since=1h; release clock:updated_at at=2h; " +
 				"task t1 assigned updated=9s", "clock:updated_at", ""},
 		"stuck, released since": {
-			"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; task t1 assigned updated=9s", "", ""},
+			"source clock:updated_at untrusted since=1h; release clock:updated_at source:clock:updated_at at=1m; task t1 assigned updated=9s",
+			"", ""},
 		"released and stuck again": {
 			"source clock:updated_at untrusted since=1h; release clock:updated_at at=1m; " +
 				"knew task t1 pending updated=1h; task t1 assigned updated=1h", "clock:updated_at", "did not move"},

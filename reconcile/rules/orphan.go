@@ -150,16 +150,17 @@ func orphanHolds(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 	if s.LinkState == reconcile.LinkUnknown && !v.P.Providers[b.Provider].Exclusive {
 		holds = append(holds, reconcile.HeldShared())
 	}
+	unsure, named := foreignName(v, s, b)
 	//guard:orphan-strangers P1
-	if why := v.Strangers[b.Provider]; why != "" && s.LinkState == reconcile.LinkUnknown {
+	if why := v.Strangers[b.Provider]; why != "" && unsure {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive, Reason: why})
 	}
 	//guard:orphan-contradicted P1
-	if ago, known := v.ActiveAgo(b.Sandbox); s.LinkState == reconcile.LinkUnknown &&
-		v.P.Providers[b.Provider].Exclusive && known && ago <= v.Limit {
+	if ago, known := v.ActiveAgo(b.Sandbox); unsure &&
+		(v.P.Providers[b.Provider].Exclusive || s.LinkState == reconcile.LinkVanished) && known && ago <= v.Limit {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldNotExclusive,
-			Reason: fmt.Sprintf("it names a task that nobody here ever knew and was active %s ago: "+
-				"another environment may share the account, whatever `exclusive` says", text.Duration(ago))})
+			Reason: fmt.Sprintf("it names a task that %s and was active %s ago: "+
+				"another environment may share the account, whatever `exclusive` says", named, text.Duration(ago))})
 	}
 	//guard:orphan-pair harm
 	if task := v.Pairs[b.Ref]; task != "" {
@@ -167,4 +168,18 @@ func orphanHolds(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) r
 			Reason: "task " + task + " shows life and has no sandbox, this may be it"})
 	}
 	return holds
+}
+
+// foreignName reports whether the task that the orphan names may be one of another environment, which has the same ids,
+// and what is known of it here.
+func foreignName(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) (may bool, named string) {
+	switch s.LinkState {
+	case reconcile.LinkUnknown:
+		return true, "nobody here ever knew"
+	case reconcile.LinkVanished:
+		was, known := v.S.Memory.Tasks.Get(reconcile.FirstOf(b.Task, b.Seen().Task))
+		//guard:orphan-over-contradicted P1
+		return known && !was.WasLive(), "was over when it was first seen, has no row any more"
+	}
+	return false, ""
 }

@@ -64,17 +64,23 @@ func TestWhatIsProbed(t *testing.T) {
 func TestWhoseEndWaitsIsProbed(t *testing.T) {
 	for name, c := range map[string]struct {
 		waits reconcile.HeldBy
+		asked bool
 		want  []string
 	}{
-		"it goes":                  {nil, []string{"z9"}},
-		"it waits for an operator": {reconcile.HeldBy{{Kind: reconcile.HeldHold}}, []string{"z9"}},
-		"it may be a task's":       {reconcile.HeldBy{{Kind: reconcile.HeldUnmatched}}, []string{"s1", "z9"}},
+		"it goes":                  {nil, false, []string{"z9"}},
+		"it waits for an operator": {reconcile.HeldBy{{Kind: reconcile.HeldHold}}, false, []string{"z9"}},
+		"it may be a task's":       {reconcile.HeldBy{{Kind: reconcile.HeldUnmatched}}, false, []string{"s1", "z9"}},
+		"it may be a task's, and its end was asked for": {
+			reconcile.HeldBy{{Kind: reconcile.HeldUnmatched}}, true, []string{"z9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := worldtest.NewWorld(t, worldtest.Anchor, "box daytona/s1 running created=30m")
 			w.S.Memory.Actions = append(w.S.Memory.Actions, reconcile.Action{ID: "a1", Rule: "orphan",
 				Subject: "sandbox:daytona/s1", Step: reconcile.StepTerminate, Provider: "daytona", Sandbox: "s1", Attempts: 1,
 				WaitsFor: c.waits})
+			if c.asked {
+				w.S.Memory.Actions[0].ActedAt = w.S.Memory.Now.Add(-time.Minute)
+			}
 			if got := probesDue(w); !slices.Equal(got, c.want) {
 				t.Errorf("probed are %q, want %q", got, c.want)
 			}

@@ -136,12 +136,12 @@ func (r *prober) leaves(ref reconcile.Ref) bool {
 	})
 }
 
-// unmatched reports whether the end of a sandbox waits because it may be the one of a task that shows life and has
-// none. Nothing but a probe of it tells whether it is, and its end makes none of its own.
+// unmatched reports whether the end of a sandbox waits, not asked for yet, because it may be the one of a task that shows
+// life and has none. Nothing but a probe of it tells whether it is, and its end makes none of its own.
 func unmatched(a *reconcile.Action) bool {
 	_, waits := a.WaitsFor.Of(reconcile.HeldUnmatched)
 	//guard:probe-unmatched live
-	return waits
+	return waits && a.ActedAt.IsZero()
 }
 
 // keptAwake reports whether a probe would keep a sandbox awake that nobody works in: where a probe

@@ -215,10 +215,12 @@ func (v assessor) trustClock(column, name string, ahead time.Duration, stuck str
 	}
 }
 
-// released reports whether a person released the source after it lost trust.
+// released reports whether a person released the source after it lost trust: itself, not only some of what it holds.
 func (v *View) released(name string, since time.Time) bool {
+	whole := reconcile.SubjectOf(reconcile.SubjectSource, name)
 	return slices.ContainsFunc(v.S.Memory.Controls.Releases, func(r reconcile.Release) bool {
-		return r.What == name && r.At.After(since)
+		//guard:released-whole P3
+		return r.What == name && r.At.After(since) && slices.Contains(r.Subjects, whole)
 	})
 }
 

@@ -196,7 +196,11 @@ func (v assessor) match(b reconcile.SeenSandbox, lonely []*reconcile.Subject) []
 func (v assessor) worksElsewhere(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	last := b.Probes.Last
 	//guard:elsewhere-answered harm
-	if last.Outcome != reconcile.Answered || last.Worker != reconcile.WorkerDead || !v.WorkersSeen(b.Provider) {
+	if last.Outcome != reconcile.Answered || last.Worker != reconcile.WorkerDead {
+		return false
+	}
+	//guard:elsewhere-alike harm
+	if !v.findsWorkersIn(b) {
 		return false
 	}
 	//guard:elsewhere-never harm
@@ -212,6 +216,18 @@ func (v assessor) worksElsewhere(s *reconcile.Subject, b *reconcile.SeenSandbox)
 		return false
 	}
 	return true
+}
+
+// findsWorkersIn reports whether the command that looks for workers found one lately in a sandbox of the same template:
+// it may not know those of another image.
+func (v assessor) findsWorkersIn(b *reconcile.SeenSandbox) bool {
+	for ref, seen := range v.S.Memory.Probes {
+		if ref.Provider == b.Provider && !seen.WorkerAt.IsZero() && v.Now.Sub(seen.WorkerAt) <= time.Hour &&
+			v.S.Memory.Sandboxes.Of(ref).Template == b.Template {
+			return true
+		}
+	}
+	return false
 }
 
 // toBegin is within what time a worker has begun for certain, once its row says so.
