@@ -81,9 +81,6 @@ func (q *Queue) periodic() []*river.PeriodicJob {
 		}
 		turns := steady{schedule, func() time.Time { return q.schedules.lastBegan(kind) }}
 		jobs = append(jobs, river.NewPeriodicJob(turns, func() (river.JobArgs, *river.InsertOpts) {
-			if took := time.Duration(q.fullTook.Load()); kind == reconcile.Quick && took > 0 && took < noTime {
-				return passArgs{Pass: kind}, afterFull
-			}
 			return passArgs{Pass: kind}, nil
 		}, nil))
 	}

@@ -34,9 +34,6 @@
 // deletes their jobs. Old ones are not dropped by their age: the one that is taken first
 // may be the only one.
 //
-// Turns at once: where full passes take less than a second, a quick one that is due with one has a lower priority, and
-// the full one, which is a quick one too, deletes its job. Where they take longer the quick one comes first.
-//
 // Short waits: River makes a job that snoozes for less than 5 s available at once, and
 // finds it again when it polls, every 10 s. Passes, and remedies for short waits, wait
 // inside their job instead.

@@ -58,13 +58,6 @@ func (passArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: passQueue, MaxAttempts: 1}
 }
 
-// afterFull is how a quick pass of the schedule is added where full ones take no time: one that is due with it is made
-// first, and the quick one is done with that.
-var afterFull = &river.InsertOpts{Priority: 2}
-
-// noTime is how long a full pass may take for it.
-const noTime = time.Second
-
 // remedyArgs are a job to work at a remedy.
 type remedyArgs struct {
 	ID string `json:"id"`

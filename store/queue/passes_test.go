@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/riverqueue/river"
-
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -140,33 +138,6 @@ func TestBacklogCollapses(t *testing.T) {
 	// A quick one comes first, or none: the full one covers it.
 	if done[reconcile.Full] != 1 || done[reconcile.Quick] > 1 {
 		t.Errorf("122 jobs came to %v, want one pass of each kind at most", done)
-	}
-}
-
-// TestFullPassIsTheQuickOneToo: where full passes take no time, one that is due with a quick one is made in its place.
-func TestFullPassIsTheQuickOneToo(t *testing.T) {
-	t.Parallel()
-	l := newLab(t).quietly()
-	kinds := make(chan reconcile.PassKind, 100)
-	l.duty.pass = func(_ context.Context, kind reconcile.PassKind) (time.Duration, error) {
-		kinds <- kind
-		return 0, nil
-	}
-	l.must(l.add(t.Context(), []river.InsertManyParams{
-		{Args: passArgs{Pass: reconcile.Quick}, InsertOpts: afterFull}, {Args: passArgs{Pass: reconcile.Full}},
-	}))
-	l.run()
-	l.until("no job waits", func() bool { return l.jobs("pass", "available")+l.jobs("pass", "running") == 0 })
-	close(kinds)
-	var made []reconcile.PassKind
-	for kind := range kinds {
-		made = append(made, kind)
-	}
-	if !slices.Equal(made, []reconcile.PassKind{reconcile.Full}) {
-		t.Errorf("made %v, want the full one alone", made)
-	}
-	if l.fullTook.Load() == 0 {
-		t.Error("how long it took is not known")
 	}
 }
 

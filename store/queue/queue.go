@@ -64,7 +64,6 @@ type Queue struct {
 	pace      pace
 
 	quick, full atomic.Int32 // passes that are being made here
-	fullTook    atomic.Int64 // how long the last full one took that was made here, in nanoseconds; 0: none was
 
 	mu     sync.Mutex
 	client *river.Client[pgx.Tx] // works jobs; nil while Run does not

@@ -77,16 +77,10 @@ func (w *passWorker) pass(ctx context.Context, args passArgs) (again time.Durati
 }
 
 func (w *passWorker) duty(ctx context.Context, args passArgs) (again time.Duration, err error) {
-	began := time.Now()
 	if args.Asked || args.Pushed != nil {
-		again, err = w.o.Duty.PassNow(ctx, args.Pass, args.Pushed...)
-	} else {
-		again, err = w.o.Duty.Pass(ctx, args.Pass)
+		return w.o.Duty.PassNow(ctx, args.Pass, args.Pushed...)
 	}
-	if args.Pass == reconcile.Full && again == 0 && err == nil {
-		w.fullTook.Store(int64(max(time.Since(began), 1)))
-	}
-	return again, err
+	return w.o.Duty.Pass(ctx, args.Pass)
 }
 
 // due reports whether a pass that a watch missed is still missing. One that takes long has
