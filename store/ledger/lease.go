@@ -13,7 +13,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
-// How often it is tried to take a lease that others take or renew between its reading and its taking, and how far apart.
+// How often it is tried to take a lease that others take or renew between reading and taking, and how far apart.
 const (
 	takeTries = 5
 	takeEach  = 20 * time.Millisecond
