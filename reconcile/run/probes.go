@@ -136,8 +136,8 @@ func (r *prober) leaves(ref reconcile.Ref) bool {
 	})
 }
 
-// unmatched reports whether the end of a sandbox waits, not asked for yet, because it may be the one of a task that shows
-// life and has none. Nothing but a probe of it tells whether it is, and its end makes none of its own.
+// unmatched reports whether the end of a sandbox waits, not asked for yet, because it may be the one of a task that
+// shows life and has none. Nothing but a probe of it tells whether it is, and its end makes none of its own.
 func unmatched(a *reconcile.Action) bool {
 	_, waits := a.WaitsFor.Of(reconcile.HeldUnmatched)
 	//guard:probe-unmatched live

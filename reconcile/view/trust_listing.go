@@ -265,8 +265,8 @@ func (v assessor) evidenceOfLife(subs []reconcile.Subject) (witness *reconcile.T
 	return witness, witness.Tenant
 }
 
-// everSaw reports whether a listing or a look ever showed a sandbox of the provider. One that is remembered only because
-// somebody here ended it is none.
+// everSaw reports whether a listing or a look ever showed a sandbox of the provider. One that is remembered only
+// because somebody here ended it is none.
 func (v assessor) everSaw(provider string) bool {
 	for ref, kept := range v.S.Memory.Sandboxes.Kept() {
 		if ref.Provider != provider {
