@@ -79,8 +79,8 @@ type TaskSeen struct {
 	Live    bool
 }
 
-// WasLive reports whether a pass saw the task live.
-func (s *TaskSeen) WasLive() bool { return s.Live || s.FirstSeen.Before(s.Since) }
+// WasLive reports whether a pass saw the task live: also one whose row is gone, and was live when it was last read.
+func (s *TaskSeen) WasLive() bool { return s.Live || s.State.Live() || s.FirstSeen.Before(s.Since) }
 
 // SandboxSeen is what the ledger remembers of a sandbox. Its times are the ledger's,
 // except where a comment says otherwise.

@@ -33,3 +33,20 @@ func TestWatch(t *testing.T) {
 		}
 	}
 }
+
+func TestWasLive(t *testing.T) {
+	at := time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		seen TaskSeen
+		want bool
+	}{
+		"it is":                      {TaskSeen{State: TaskRunning, Since: at, FirstSeen: at, Live: true}, true},
+		"its row is gone":            {TaskSeen{State: TaskRunning, Since: at, FirstSeen: at}, true},
+		"it ended since":             {TaskSeen{State: TaskFailed, Since: at, FirstSeen: at.Add(-1)}, true},
+		"it was over at first sight": {TaskSeen{State: TaskFailed, Since: at, FirstSeen: at}, false},
+	} {
+		if got := c.seen.WasLive(); got != c.want {
+			t.Errorf("%s: was live = %t", name, got)
+		}
+	}
+}
