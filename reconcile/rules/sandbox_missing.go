@@ -130,7 +130,7 @@ const searchedLeast = time.Hour
 // it, so that only a search by its name can tell of it: it may have lost its labels. A get by its id tells as well.
 func unshown(v *view.View, s *reconcile.Subject) bool {
 	t := s.Task
-	if v.Since(openMissing(v, s).FirstSeen) >= searchedLeast && !openMissing(v, s).FirstSeen.IsZero() {
+	if found := openMissing(v, s).FirstSeen; !found.IsZero() && v.Since(found) >= searchedLeast {
 		return false
 	}
 	return !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
