@@ -11,9 +11,9 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest/platform"
 )
 
-// TestAttended: what a breaker holds waits for ever where nobody comes, and goes when the operator came who sees that
-// all of it is truly left over.
-func TestAttended(t *testing.T) {
+// manyLeaks come at once, so that a breaker opens.
+func manyLeaks(t *testing.T) World {
+	t.Helper()
 	s, err := simtest.Parse("many leaks", `seed 1
 calm 40m
 provider lab exclusive=yes
@@ -25,7 +25,13 @@ task t3 running work=9h age=1h
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := World{Name: "many leaks", Script: s}
+	return World{Name: "many leaks", Script: s}
+}
+
+// TestAttended: what a breaker holds waits for ever where nobody comes, and goes when the operator came who sees that
+// all of it is truly left over.
+func TestAttended(t *testing.T) {
+	w := manyLeaks(t)
 	for janitor, want := range map[string]int{Sandkeeper: 14, Attended: 0} {
 		sum := Sum(janitor, []Outcome{Play(t, w, janitor, time.Hour)})
 		if sum.Leaks.All != 14 || sum.Leaks.Missed != want || sum.FalseKills() > 0 {
@@ -40,20 +46,9 @@ task t3 running work=9h age=1h
 
 // TestAttendedInPart: of what a breaker holds the operator releases what is truly wrong, and nothing else.
 func TestAttendedInPart(t *testing.T) {
-	s, err := simtest.Parse("many leaks, and one that is none", `seed 1
-calm 40m
-provider lab exclusive=yes
-task t1 running work=9h age=1h
-task t2 running work=9h age=1h
-task t3 running work=9h age=1h
-@5m platform leak 14 age=1h
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var account *platform.Account
 	spared := ""
-	r := simtest.Run(t, World{Script: s}.Level(), simtest.Options{Collect: true, Tail: time.Hour, Operator: operatorAfter,
+	r := simtest.Run(t, manyLeaks(t).Level(), simtest.Options{Collect: true, Tail: time.Hour, Operator: operatorAfter,
 		Begun: func(town *platform.Platform) { account = town.Account() },
 		Wrong: func(subjects []string) bool {
 			spared = reconcile.FirstOf(spared, subjects[0])
