@@ -27,12 +27,12 @@ func (p *Pieces[T]) Room(n int) {
 
 // Add takes one more, and returns where it is until room is made or all are asked for.
 func (p *Pieces[T]) Add(one *T) *T {
-	const piece = 1024
+	const least, most = 16, 1024
 	if len(p.last) == cap(p.last) {
 		if len(p.last) > 0 {
 			p.full, p.n = append(p.full, p.last), p.n+len(p.last)
 		}
-		p.last = make([]T, 0, piece)
+		p.last = make([]T, 0, min(max(p.n, least), most)) // few cost little: a piece is as long as all before it
 	}
 	p.last = append(p.last, *one)
 	return &p.last[len(p.last)-1]
