@@ -177,6 +177,10 @@ func (k observer) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reco
 		}
 		rows.Settle(&look.Sandbox)
 		s.Lookups[ref] = look
+		//guard:look-not-ours P1
+		if !look.Sandbox.Owned && s.Lists(ref) && k.Policy.Providers[ref.Provider].ByRow(&look.Sandbox) {
+			s.Drop(ref) // the listing showed it with the label of another, as no row names it
+		}
 		s.AddOwned(look.Sandbox)
 	}
 }
