@@ -21,8 +21,9 @@ var Unclaimed = []How{HowAdopted, HowUnsure}
 // asked for it.
 func (a *Action) Claimable() bool { return !slices.Contains(Unclaimed, a.How) }
 
-// Unasked are the words by which terminating-stuck says that no request of ours is on record for a sandbox that goes.
-const Unasked = "sandkeeper has no record of having asked for it"
+// Unasked are the words by which terminating-stuck says that no request of ours stands for a sandbox that goes. What
+// was withdrawn, because its task went on in it, does not stand: a pass recalls no such request.
+const Unasked = "no request of sandkeeper's for its end stands"
 
 // IsUnasked reports whether a finding's reason says so.
 func IsUnasked(reason string) bool { return strings.Contains(reason, Unasked) }

@@ -270,11 +270,28 @@ func (m *Memory) Unseen(task string) (at time.Time, watched bool) {
 	if seen.FirstSeen.IsZero() {
 		return m.LastPass, true
 	}
-	longest := time.Duration(0)
+	//guard:row-backdated-watch P1
+	before := seen.FirstSeen.Before(m.WatchSince) // what nobody watched since then makes no row older
+	return m.beforeSight(seen.FirstSeen), seen.FirstSeen.After(tasks.RecoveredAt) &&
+		(before || seen.FirstSeen.After(m.WatchSince))
+}
+
+// beforeSight is the end of the pass before a first sight. Of one that is longer ago than the gaps that are on record
+// it is what they usually come to, with one pass that failed: a gap that came later says nothing of it.
+func (m *Memory) beforeSight(first time.Time) time.Time {
+	at, longest := m.LastPass, time.Duration(0)
 	for _, gap := range m.Gaps {
-		longest = max(longest, gap)
+		if at.Before(first) {
+			return at
+		}
+		at, longest = at.Add(-gap), max(longest, gap)
 	}
-	return seen.FirstSeen.Add(-longest), seen.FirstSeen.After(Latest(m.WatchSince, tasks.RecoveredAt))
+	if at.Before(first) {
+		return at
+	}
+	//guard:row-backdated-gap P1
+	longest = min(longest, 2*UsualGap(m))
+	return first.Add(-longest)
 }
 
 // UsualGap is the median of the last gaps between passes, 0 when there is none.

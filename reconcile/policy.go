@@ -48,6 +48,10 @@ func (p ProviderPolicy) ByRow(sb *Sandbox) bool {
 	return p.Referenced && !sb.Excepted
 }
 
+// GoesOnUnnamed reports whether work may go on in a sandbox that nothing shows to be ours: rows alone say whose one is,
+// they hold ids, and a later one of a name has another id.
+func (p ProviderPolicy) GoesOnUnnamed() bool { return p.Referenced && p.NamesLast && p.SandboxIsID }
+
 // Judges reports whether a rule is on.
 func (p *Policy) Judges(rule string) bool {
 	mode := p.Rules[rule].Mode

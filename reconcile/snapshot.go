@@ -39,6 +39,7 @@ type Snapshot struct {
 
 	Listings  map[string]ListingSeen // by provider entry; empty in a quick pass
 	Sandboxes []Sandbox              // the owned ones that were listed or found
+	Strays    []Sandbox              // listed ones that no row names, where rows alone say whose one is, and names last
 	Lookups   map[Ref]Lookup         // sandboxes that were got by id
 	Finds     map[string]FindLookup  // tasks whose sandboxes were searched by link, by task id
 	Templates []Template             // those configured and used

@@ -26,6 +26,7 @@ func TestSandboxMissing(t *testing.T) {
 	const longAgo = "finding sandbox-missing task:t1 first=20m last=15s sighted=15s sightings=50; provider daytona id=yes " +
 		"nameslast=yes; task t1 running started=1h updated=1h ev.heartbeat=25m sandbox=s1; " +
 		"knew task t1 running since=25m sandbox=s1; " + gone
+	const byRow = "; provider daytona referenced=yes"
 	const early = "pass quick; finding sandbox-missing task:t1 first=1m last=15s sighted=15s sightings=1; "
 	const two = seen + "provider daytona id=yes label=no; provider e2b id=yes label=no; " +
 		"task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s1; "
@@ -223,6 +224,23 @@ func TestSandboxMissing(t *testing.T) {
 			"; box daytona/s2 running name=n", "due", ""},
 		"named by an id that ended unseen, and one is listed for the first time": {
 			seen + unseen + "; box daytona/s2 running name=n", "held", ""},
+		"named by an id that ended unseen, where rows alone tell, and a stray came since": {
+			seen + unseen + byRow + "; stray daytona/s2 running name=n created=4m", "held", "before any pass saw its name"},
+		"named by an id that ended unseen, where rows alone tell, and a stray was there before its row": {
+			seen + strings.Replace(unseen, "started=1h", "created=1h started=1h", 1) + byRow +
+				"; stray daytona/s2 running name=n created=2h", "due", ""},
+		"named by an id that ended unseen, where rows alone tell, and a stray came long after": {
+			longAgo + byRow + "; stray daytona/s2 running name=n created=10m", "due", ""},
+		"named by an id that ended unseen, where rows alone tell, and a stray came as long after as may be": {
+			longAgo + byRow + "; stray daytona/s2 running name=n created=17m", "held", ""},
+		"named by an id that ended unseen, where rows alone tell, and a stray is for another task": {
+			seen + unseen + byRow + "; stray daytona/s2 running name=n created=4m task=t9", "due", ""},
+		"named by an id that ended unseen, where rows alone tell, and a stray is in a warm pool": {
+			seen + unseen + byRow + "; stray daytona/s2 running name=n created=4m spare=yes", "due", ""},
+		"named by an id that ended unseen, where rows alone tell, and none is there": {
+			seen + unseen + byRow, "due", ""},
+		"named by an id that ended unseen, where rows alone tell, and this pass lists none": {
+			early + "source listing:daytona trusted last=30s; " + unseen + byRow, "held", "before any pass saw its name"},
 		"never started, and what went on with a name of it is gone": {"provider daytona id=yes nameslast=yes label=no named=yes; " +
 			seen + "task t1 assigned updated=5m; knew task t1 assigned since=5m; " +
 			"knew box daytona/s2 running task=t1 first=4m name=n; look daytona/s2 gone", "healthy", ""},

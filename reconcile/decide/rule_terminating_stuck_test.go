@@ -21,7 +21,7 @@ func TestTerminatingStuck(t *testing.T) {
 		"it is gone":                      {"row t1 failed updated=1h; look daytona/s1 gone; knew box daytona/s1 running task=t1; " + asked + "asked=1h", "healthy", ""},
 		"it is ended":                     {"box daytona/s1 ended task=t1; row t1 failed updated=1h; " + asked + "asked=1h", "healthy", ""},
 		"it is still being deleted":       {"box daytona/s1 deleting task=t1; row t1 failed updated=1h; " + asked + "asked=1h", "report", "still deleting"},
-		"being deleted, not by us":        {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h", "report", "is deleting for 2m, and sandkeeper has no record of having asked for it"},
+		"being deleted, not by us":        {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h", "report", "is deleting for 2m, and no request of sandkeeper's for its end stands"},
 		"being deleted, asked for without an answer": {"box daytona/s1 deleting task=t1 updated=2m; row t1 failed updated=1h; " +
 			"action a1 heartbeat-lost task:t1 terminate box=daytona/s1 seq=1 claimed=2m attempts=1 asked=2m", "report",
 			"is deleting for 2m, and sandkeeper asked for it, without an answer that says what came of it"},

@@ -57,7 +57,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	}
 	// What was missed until now does not count: a later one of its name may have been at work all the while.
 	//guard:missing-goes-on harm
-	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return v.MayGoOn(s, b) }) {
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Known && v.MayGoOn(s, b) }) {
 		return Result{Suspect: "sandbox is gone: " + where +
 			"; a later one of its name may go on, which the next listing tells"}
 	}
@@ -83,7 +83,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	}
 	holds = append(holds, strangers(v, s)...)
 	//guard:missing-goes-on-unnamed harm
-	if v.MayHaveLater(s) {
+	if v.MayHaveLater(s) || s.HasBox(func(b *reconcile.SeenSandbox) bool { return !b.Known && v.MayGoOn(s, b) }) {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
 			Reason: "sandbox ended before any pass saw its name, by which a later one may go on with the work"})
 	}

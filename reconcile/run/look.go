@@ -127,13 +127,6 @@ func (k observer) lookPaired(ctx context.Context, s *reconcile.Snapshot, j *deci
 		return false
 	}
 	k.lookup(ctx, s, refs)
-	rows := view.NewProver(s, &k.Policy)
-	for _, ref := range refs {
-		if look := s.Lookups[ref]; !look.Gone && look.Error == "" {
-			rows.Settle(&look.Sandbox)
-			s.AddOwned(look.Sandbox)
-		}
-	}
 	k.find(ctx, s, named)
 	return true
 }
@@ -167,9 +160,29 @@ func judgementTurns(j *decide.Judgement, suspects []*decide.Decision) (turns [][
 // this one.
 func LookTurns(unlooked int) int { return (unlooked + view.LooksPerPass - 1) / view.LooksPerPass }
 
-// lookup gets sandboxes by id and keeps what each look said.
+// lookup gets sandboxes by id and keeps what each look said. Where rows prove whose a sandbox is, the row that names
+// one proves it by this look as by a listing, though it may be over before any listing shows it: its name is on record
+// then, by which a later one of it is known.
 func (k observer) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reconcile.Ref) {
 	k.lookupBut(ctx, s, refs, nil)
+	//guard:look-by-row harm
+	if len(refs) == 0 || !k.anyReferenced() {
+		return
+	}
+	rows := view.NewProver(s, &k.Policy)
+	for _, ref := range refs {
+		look := s.Lookups[ref]
+		if look.Gone || look.Error != "" {
+			continue
+		}
+		rows.Settle(&look.Sandbox)
+		s.Lookups[ref] = look
+		//guard:look-not-ours P1
+		if !look.Sandbox.Owned && s.Lists(ref) && k.Policy.Providers[ref.Provider].ByRow(&look.Sandbox) {
+			s.Drop(ref) // the listing showed it with the label of another, as no row names it
+		}
+		s.AddOwned(look.Sandbox)
+	}
 }
 
 // lookupBut does the same, but for what was looked at a moment ago.

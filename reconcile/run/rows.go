@@ -83,12 +83,17 @@ func (k observer) own(s *reconcile.Snapshot) {
 	}
 	rows := view.NewProver(s, &k.Policy)
 	owned := s.Sandboxes[:0]
+	s.Strays = nil
 	for _, sb := range s.Sandboxes {
 		rows.Settle(&sb)
 		//guard:referenced-owned P1
 		if sb.Owned {
 			owned = append(owned, sb)
 			continue
+		}
+		//guard:own-strays harm
+		if p := k.Policy.Providers[sb.Provider]; p.GoesOnUnnamed() && p.ByRow(&sb) && sb.State.Exists() {
+			s.Strays = append(s.Strays, sb)
 		}
 		seen := s.Listings[sb.Provider]
 		seen.Owned--

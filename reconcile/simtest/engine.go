@@ -39,6 +39,7 @@ type place interface {
 	Answers(ref reconcile.Ref) bool
 	Nobodys(ref reconcile.Ref) bool
 	Lonely() bool
+	GoesOnUnnamed(task string) bool
 	Ageless(task string, ref reconcile.Ref) bool
 	HandedOn(task string, ref reconcile.Ref) bool
 	Tell(on bool)

@@ -163,7 +163,7 @@ func (e ending) leftover(r *run.Result, err error) string {
 	for i := range r.Plan.Steps {
 		s := &r.Plan.Steps[i]
 		lasts := byConfig(s.HeldBy) || e.alone(r, s) || e.shielded(s) || e.ageless(s.HeldBy, &s.Action) ||
-			e.passedOn(s.HeldBy, &s.Action)
+			e.passedOn(s.HeldBy, &s.Action) || e.unnamed(s)
 		if !lasts && !e.evils(&s.Action) {
 			return fmt.Sprintf("the plan has: %s %s of %s %s, held by %q", s.Rule, s.Step, s.Subject, s.Sandbox, s.HeldBy)
 		}
@@ -180,7 +180,7 @@ func (e ending) leftover(r *run.Result, err error) string {
 		rests := func(a reconcile.Action) bool { return strings.Contains(wrong, a.Sandbox) && !e.enforced(a.Rule) }
 		doubted := func(s decide.PlannedStep) bool {
 			lasts := s.HeldBy.Unprovable() || s.HeldBy.Doubtful(reconcile.OnlyRemembered) ||
-				e.shielded(&s) || e.ageless(s.HeldBy, &s.Action) || e.passedOn(s.HeldBy, &s.Action)
+				e.shielded(&s) || e.ageless(s.HeldBy, &s.Action) || e.passedOn(s.HeldBy, &s.Action) || e.unnamed(&s)
 			of := s.Sandbox != "" && strings.Contains(wrong, s.Sandbox) || strings.HasPrefix(wrong, "task "+s.Task+" is ")
 			return lasts && of
 		}
@@ -240,6 +240,13 @@ func (e ending) ageless(held reconcile.HeldBy, a *reconcile.Action) bool {
 func (e ending) passedOn(held reconcile.HeldBy, a *reconcile.Action) bool {
 	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
 	return held.Doubtful(reconcile.NamesAnother) && e.place.HandedOn(a.Task, ref)
+}
+
+// unnamed reports whether a step is held for good because its task may go on in a sandbox that nothing shows to be
+// ours, and truly one is there that nobody can tell from that.
+func (e ending) unnamed(s *decide.PlannedStep) bool {
+	_, unlooked := s.HeldBy.Of(reconcile.HeldUnlooked)
+	return unlooked && e.place.GoesOnUnnamed(s.Task)
 }
 
 // behind reports whether an action is a later step of a remedy whose first one is left open: it waits with that.

@@ -129,8 +129,10 @@ func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 		missed := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}].FirstSeen
 		//guard:later-unnamed-listed harm
 		early := missed.IsZero() || v.unlistedSince(provider, missed)
+		//guard:later-unnamed-quick harm
+		unlisted := p.GoesOnUnnamed() && v.S.Kind == reconcile.Quick && len(v.S.Listings) == 0
 		//guard:later-unnamed-shown harm
-		return early || v.strayAt(s, provider, missed)
+		return early || unlisted || v.strayAt(s, provider, missed)
 	})
 }
 
@@ -154,11 +156,32 @@ func (v *places) strayAt(s *reconcile.Subject, provider string, missed time.Time
 			return true
 		}
 	}
+	//guard:later-unnamed-foreign harm
+	if slices.ContainsFunc(v.S.Strays, func(sb reconcile.Sandbox) bool {
+		return sb.Provider == provider && sb.Name != "" && v.mayBeLater(s, &sb, last)
+	}) {
+		return true
+	}
 	//guard:later-unnamed-new harm
 	return !v.Now.After(last) && slices.ContainsFunc(v.S.Sandboxes, func(sb reconcile.Sandbox) bool {
 		return sb.Provider == provider && sb.Name != "" && sb.State.Exists() && !v.S.Memory.Sandboxes.Has(sb.Ref) &&
 			!v.givenElsewhere(s, sb.Ref, sb.Task)
 	})
+}
+
+// mayBeLater reports whether a sandbox that nothing shows to be ours came since the row was made, and not after a
+// moment, as its own clock says.
+func (v *places) mayBeLater(s *reconcile.Subject, sb *reconcile.Sandbox, last time.Time) bool {
+	if sb.Task != "" && sb.Task != s.Task.ID || sb.Spare || sb.Canary {
+		return false
+	}
+	//guard:later-unnamed-foreign-older live
+	if NoProof(v.S, s.Task, sb) == reconcile.OlderThanRow {
+		return false
+	}
+	age, late := sb.AsOf.Sub(sb.CreatedAt), v.Since(last)
+	//guard:later-unnamed-foreign-late live
+	return sb.CreatedAt.IsZero() || age+reconcile.ProviderSkew >= late
 }
 
 // givenElsewhere reports whether a sandbox is for something else than the task: its label names another live one, a row

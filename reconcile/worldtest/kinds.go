@@ -27,6 +27,7 @@ func init() {
 		"unparsable": func(l *entry) { l.w.S.Unparsable[l.arg(0)] = true },
 
 		"box":      func(l *entry) { l.w.S.Add(l.box()) },
+		"stray":    func(l *entry) { l.w.S.Strays = append(l.w.S.Strays, l.box()) },
 		"listing":  putListing,
 		"explains": func(l *entry) { l.w.S.Explained[l.ref(1)] = l.arg(0) },
 		"look":     putLook,

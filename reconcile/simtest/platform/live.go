@@ -205,6 +205,9 @@ func (t truth) finder(k *task, r *row) string {
 	if !seen.Events.Finished.IsZero() || seen.LastSeen().After(seen.AsOf) || k.restored {
 		return "" // finished-unrecorded vetoes; a stamp from the future takes its time
 	}
+	if t.goesOnUnnamed(k, r) {
+		return "" // nobody can tell it from the later one of its name
+	}
 	switch {
 	case !started && r.State == reconcile.TaskAssigned && t.enforced("assigned-stale"):
 		return "assigned-stale"
@@ -213,6 +216,24 @@ func (t truth) finder(k *task, r *row) string {
 		return "sandbox-missing"
 	}
 	return ""
+}
+
+// goesOnUnnamed reports whether the sandbox of a task was over before any pass saw it, where rows alone say whose one
+// is and names last, while another is there that no row names: the task may go on in that one.
+func (t truth) goesOnUnnamed(k *task, r *row) bool {
+	c := t.fleet().cloud(k.cloud)
+	if k.box == nil || k.box.shown || r.Sandbox == "" || !t.policy.Providers[c.name].GoesOnUnnamed() {
+		return false
+	}
+	return slices.ContainsFunc(t.boxOrder, func(b *box) bool { return b.cloud == c && b.owner != ours && b.there() })
+}
+
+// GoesOnUnnamed reports whether a task may go on in a sandbox that nothing shows to be ours.
+func (t *Platform) GoesOnUnnamed(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	k, r := t.tasks[id], t.table.rows[id]
+	return k != nil && r != nil && t.truth().goesOnUnnamed(k, r)
 }
 
 // mayNeedNone reports whether nothing tells that a task ever had a sandbox: its row holds a name that the platform made

@@ -66,7 +66,7 @@ func (w *watch) absent(d *effect) string {
 		return ""
 	case d.write != nil && d.rule() == "sandbox-missing":
 		b := d.k.box
-		if b.there() && !w.unshown(d.k, b) && !w.cameBack(d, b) && b.owner == ours &&
+		if b.there() && !w.unshown(d.k, b) && !w.leftOut(d.p, b) && !w.cameBack(d, b) && b.owner == ours &&
 			b.state != reconcile.SandboxStopped && w.was.linked &&
 			w.platform.clocks.moved(b.ref.Provider, b.born) == 0 { // else its provider does not show what is made later
 			return fmt.Sprintf("%s: its sandbox %s is %s", d.what(), b.ref, b.state)
@@ -93,6 +93,12 @@ func (w *watch) cameBack(d *effect, b *box) bool {
 func (w *watch) unshown(k *task, b *box) bool {
 	r := w.platform.table.truly(k.id)
 	return w.platform.now().Sub(b.born) < b.cloud.lag && (r == nil || r.Sandbox != b.ref.ID)
+}
+
+// leftOut reports whether nothing but searches could tell a process of a later sandbox of a name, and they left it out:
+// no listing was made since it came.
+func (w *watch) leftOut(p *process, b *box) bool {
+	return b.former != nil && p.missed[b.ref.Provider] && !p.shownAt[b.ref.Provider].After(b.born)
 }
 
 // linked reports whether a row and a sandbox truly know each other: by a label that is there,

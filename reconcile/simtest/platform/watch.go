@@ -54,6 +54,9 @@ type process struct {
 	count    int             // live rows of its newest read; -1: not read in this pass
 	stale    map[string]bool // the providers whose newest listing lagged
 	listed   map[string]bool // the listings of its present pass, true for one that failed
+
+	shownAt map[string]time.Time // by provider: the newest listing that was whole and true
+	missed  map[string]bool      // the providers whose newest search left out what is there
 }
 
 // truthBefore is what was true of a task before its row was written: the write changes it.
@@ -132,7 +135,8 @@ func (w *watch) process(name string) *process {
 	p := &process{platform: w.platform, name: name, policy: w.platform.policy,
 		claims: map[string]*claim{}, rows: map[string]moment{},
 		again: map[string]moment{}, keys: map[string]moment{}, boxes: map[reconcile.Ref]look{},
-		listed: map[string]bool{}, stale: map[string]bool{}}
+		listed: map[string]bool{}, stale: map[string]bool{},
+		shownAt: map[string]time.Time{}, missed: map[string]bool{}}
 	w.procs[name] = p
 	return p
 }
@@ -163,6 +167,8 @@ func (p *process) read(s *Step, now moment) {
 		if id, ok := s.Answer.(int64); ok && s.Err == nil {
 			p.pass = id
 		}
+	case "Find":
+		p.missed[s.Party] = s.Struck == "empty"
 	case "List":
 		l, ok := s.Answer.(reconcile.Listing)
 		p.stale[s.Party] = s.Struck == "stale"
@@ -170,6 +176,9 @@ func (p *process) read(s *Step, now moment) {
 			p.platform.watch.lied[s.Party] = now.at
 		}
 		p.listed[s.Party] = s.Err != nil || ok && !l.Complete
+		if s.Err == nil && s.Struck == "" && ok && l.Complete {
+			p.shownAt[s.Party] = now.at
+		}
 		p.shown(s)
 	}
 }

@@ -49,12 +49,12 @@ func (r *Reader) touched(f *reconcile.Finding, since int) bool {
 	return false
 }
 
-// unasked is "sandkeeper has no record of having asked for it", said of what the ledger has it of.
+// unasked is "no request of sandkeeper's for its end stands", said of what the ledger has one of.
 func (r *Reader) unasked(o *reconcile.Overview) string {
 	for i := range o.Findings {
 		f := &o.Findings[i]
 		box := reconcile.Ref{Provider: f.Provider, ID: f.Sandbox}
-		if r.onRecord[box] && reconcile.IsUnasked(f.Reason) {
+		if len(r.onRecord[box]) > 0 && reconcile.IsUnasked(f.Reason) {
 			return fmt.Sprintf("%s of %s says: %s", f.Rule, box, f.Reason)
 		}
 	}

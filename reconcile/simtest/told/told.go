@@ -40,7 +40,7 @@ type Reader struct {
 	asked    int                             // calls of ours that a sandbox go
 	ended    map[reconcile.Ref]bool          // by one that took effect
 	heard    map[reconcile.Ref]bool          // of which an answer said that we were heard: more than that nobody can tell
-	onRecord map[reconcile.Ref]bool          // the ledger has it that we asked for their end
+	onRecord map[reconcile.Ref]actions       // by which we asked for their end, as the ledger has it
 	open     map[reconcile.FindingKey]opened // findings on record
 	alone    map[string]int                  // by rule: findings that were over without an effect of ours
 	ours     map[string][]string             // by rule: what the others were about
@@ -53,6 +53,9 @@ type effect struct {
 	box  reconcile.Ref // that was ended, stopped or brought back
 }
 
+// actions are such by their ids.
+type actions map[string]bool
+
 // opened is a finding on record, as the newest record has it.
 type opened struct {
 	reconcile.Finding
@@ -62,7 +65,7 @@ type opened struct {
 // New makes a reader of a history that begins.
 func New(l Ledger, t Truth) *Reader {
 	return &Reader{ledger: l, truth: t, ended: map[reconcile.Ref]bool{}, heard: map[reconcile.Ref]bool{},
-		onRecord: map[reconcile.Ref]bool{}, open: map[reconcile.FindingKey]opened{},
+		onRecord: map[reconcile.Ref]actions{}, open: map[reconcile.FindingKey]opened{},
 		alone: map[string]int{}, ours: map[string][]string{}}
 }
 
@@ -79,6 +82,9 @@ func (r *Reader) Step(s *platform.Step) []history.Violation {
 	if rec, is := s.Args.(reconcile.Record); is && s.Call == "Record" && s.Effect {
 		r.follow(&rec) // whether or not its process was told
 	}
+	if a, is := s.Args.(reconcile.Action); is && s.Call == "Settle" && s.Effect {
+		r.withdrawn(&a)
+	}
 	if !s.Effect || s.Err != nil { // of what its process was not told, nobody can say that we did it
 		return nil
 	}
@@ -91,13 +97,31 @@ func (r *Reader) Step(s *platform.Step) []history.Violation {
 		r.effects = append(r.effects, effect{step: s.N, task: writtenTask(s)})
 	case "Settle":
 		if a, ok := s.Args.(reconcile.Action); ok {
-			ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
-			asked := a.Step == reconcile.StepTerminate && !a.ActedAt.IsZero() && a.Claimable()
-			r.onRecord[ref] = r.onRecord[ref] || asked
+			r.record(&a)
 			return r.violations(s.At, r.settled(&a))
 		}
 	}
 	return nil
+}
+
+// record notes that the ledger has it that we asked for an end, unless that was withdrawn.
+func (r *Reader) record(a *reconcile.Action) {
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	asked := a.Step == reconcile.StepTerminate && !a.ActedAt.IsZero() && a.Claimable()
+	if !asked || a.Outcome == reconcile.OutcomeWithdrawn {
+		return
+	}
+	if r.onRecord[ref] == nil {
+		r.onRecord[ref] = actions{}
+	}
+	r.onRecord[ref][a.ID] = true
+}
+
+// withdrawn notes that a request of ours for an end does not stand any more, whether or not its process was told.
+func (r *Reader) withdrawn(a *reconcile.Action) {
+	if a.Outcome == reconcile.OutcomeWithdrawn {
+		delete(r.onRecord[reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}], a.ID)
+	}
 }
 
 func writtenTask(s *platform.Step) string {
