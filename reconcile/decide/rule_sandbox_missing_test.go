@@ -43,7 +43,10 @@ func TestSandboxMissing(t *testing.T) {
 		"a sandbox is there that lost its labels, or was shown once with another's": {
 			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
 				"box daytona/s1 running owned=no; knew box daytona/s1 running task=t1; find t1 none", "held",
-			"only the ledger remembers that it showed this one"},
+			"no sandbox is linked with it: sandbox s1 at daytona is running"},
+		"a sandbox failed, and we ended it": {
+			ran + "knew box daytona/s1 failed task=t1 gone=1m ours=yes; " + gone, "due",
+			"s1 at daytona is gone, ended by sandkeeper; worker last seen"},
 		"a sandbox is there that lost its task's label, and is ours": {
 			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
 				"box daytona/s1 running; knew box daytona/s1 running task=t1; find t1 none", "healthy", ""},

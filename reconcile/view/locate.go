@@ -19,6 +19,8 @@ func (v *places) Locate(s *reconcile.Subject) (where string, proven bool) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		switch {
+		case b.Gone && b.Known && b.Seen().GoneByUs:
+			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone, ended by sandkeeper", b.ID, b.Provider))
 		case b.Gone:
 			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone", b.ID, b.Provider))
 		//guard:where-another live
