@@ -107,6 +107,15 @@ func (s *Sandbox) Keys() []string { return NonEmpty(s.SandboxKey, s.AltKey) }
 // CalledBy reports whether a row that holds the value names the sandbox.
 func (s *Sandbox) CalledBy(value string) bool { return value != "" && slices.Contains(s.Keys(), value) }
 
+// Called are the values by which a row may mean the sandbox: its keys, and where labels alone link it, its id and its
+// name. Who hands a sandbox on writes one of them into the next task's row, and leaves the label as it is.
+func (s *Sandbox) Called() []string {
+	if keys := s.Keys(); len(keys) > 0 {
+		return keys
+	}
+	return NonEmpty(s.ID, s.Name)
+}
+
 // keepsLink reports whether a label's value can be an id at all. One that cannot stays what
 // it is for showing, and links to nothing.
 func keepsLink(value string) bool {

@@ -108,6 +108,9 @@ func TestGetBelievesOnlyTheAPI(t *testing.T) {
 		"a 404 of the API's router": {
 			404, "application/json", `{"statusCode":404,"message":"Cannot GET /api/sandbox/sb-1"}`, errAny,
 		},
+		"a 404 of a gateway in between": {
+			404, "application/json", `{"message":"no Route matched with those values"}`, errAny,
+		},
 		"a 404 that says nothing": {404, "application/json", `{}`, errAny},
 		"a 404 page":              {404, "text/html", `<html>not found</html>`, errAny},
 		"a 404 about another status": {

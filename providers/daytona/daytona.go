@@ -102,7 +102,8 @@ func authorize(r *http.Request, k wire.Call, e entry.Entry) {
 }
 
 // certain reports whether the API says that the thing itself is not there. "Cannot GET
-// /x" comes from its router: the url is wrong, and nothing is known of the thing. A 410
+// /x" comes from its router, and "no Route matched" from a gateway before it, Kong: the
+// url is wrong, and nothing is known of the thing. A 410
 // says nothing else, and no router says it for a url that is wrong; only a page of somebody
 // else is not believed.
 func certain(a wire.Answer, s wire.APIError) bool {
@@ -110,5 +111,5 @@ func certain(a wire.Answer, s wire.APIError) bool {
 		return wire.IsJSON(a.Header) || len(a.Body) == 0
 	}
 	return s.Field == "message" && (s.Status == 0 || s.Status == http.StatusNotFound) &&
-		!strings.HasPrefix(s.Text, "Cannot ")
+		!strings.HasPrefix(s.Text, "Cannot ") && !strings.HasPrefix(s.Text, "no Route matched")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
@@ -84,4 +85,17 @@ func holdsOfQuarantine(v *view.View, a *reconcile.Action, f *Facts) reconcile.He
 // endsNothing reports whether a remedy lets every sandbox be there.
 func endsNothing(remedy reconcile.Remedy) bool {
 	return remedy == reconcile.Report || remedy == reconcile.Stop
+}
+
+// handedOn is the live task whose row names, by its id or its name, a sandbox that labels alone link to a task which is
+// over, or to none.
+func handedOn(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, remedy reconcile.Remedy) string {
+	if !endsSandbox(remedy) || b == nil || !b.Here || s.LinkState == reconcile.LinkLive || len(b.Keys()) > 0 {
+		return ""
+	}
+	own := b.Task
+	if s.Task != nil {
+		own = s.Task.ID
+	}
+	return rules.UsedBut(v, own, b)
 }

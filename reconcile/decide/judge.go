@@ -169,6 +169,11 @@ func unendable(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, rem
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.NamesAnother,
 			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
 	}
+	//guard:judge-handed-on harm
+	if user := handedOn(v, s, b, remedy); user != "" {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.NamesAnother,
+			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
+	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
 		holds = append(holds, cannotQuarantine(v, s)...)

@@ -15,6 +15,14 @@ func TestFinishedLingering(t *testing.T) {
 			box + "row t1 completed updated=7199s keep=-9000h; limits kept=2h", "kept", "kept alive until"},
 		"kept for ever, its row is written again and again": {
 			box + "row t1 completed updated=10m keep=-9000h; knew task t1 completed since=2h; limits kept=2h", "due", ""},
+		"handed on by its name, under its old label": {
+			"box daytona/s1 running task=t1 name=n1; row t1 completed updated=10m; task t2 running started=1h sandbox=n1",
+			"held", "names another task than the row"},
+		"handed on by its id, under its old label": {
+			"box daytona/s1 running task=t1 name=n1; row t1 completed updated=10m; task t2 running started=1h sandbox=s1",
+			"held", "names another task than the row"},
+		"its own row names it, under its label": {
+			"box daytona/s1 running task=t1 name=n1; row t1 completed updated=10m sandbox=n1", "due", ""},
 		"failed counts as finished":                  {box + "row t1 failed updated=10m", "due", ""},
 		"finished in the future":                     {box + "row t1 completed updated=-4s", "kept", ""},
 		"stopped is stop-ignored's":                  {box + "row t1 stopped updated=1h", "healthy", ""},

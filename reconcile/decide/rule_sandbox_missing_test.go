@@ -44,10 +44,23 @@ func TestSandboxMissing(t *testing.T) {
 		"a sandbox is there that lost its labels, or was shown once with another's": {
 			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
 				"box daytona/s1 running owned=no; knew box daytona/s1 running task=t1; find t1 none", "held",
-			"only the ledger remembers that it showed this one"},
+			"no sandbox is linked with it: sandbox s1 at daytona is running"},
+		"a sandbox failed, and we ended it": {
+			ran + "knew box daytona/s1 failed task=t1 gone=1m ours=yes; " + gone, "due",
+			"s1 at daytona is gone, ended by sandkeeper; worker last seen"},
 		"a sandbox is there that lost its task's label, and is ours": {
 			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=k1; " +
 				"box daytona/s1 running; knew box daytona/s1 running task=t1; find t1 none", "healthy", ""},
+		"its row names one by its name that a label gives to a task that is over": {
+			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=n9; " +
+				"box daytona/s9 running task=t9 name=n9; row t9 completed updated=1h; find t1 none", "look",
+			"the row names it, while its label names task t9"},
+		"its row names one by its id that no label gives to a task": {
+			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=s9; " +
+				"box daytona/s9 running name=n9; find t1 none", "look", "the row names it, while no label links it"},
+		"its row names one by its name that ended": {
+			seen + "provider daytona label=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=n9; " +
+				"box daytona/s9 ended task=t9 name=n9; row t9 completed updated=1h; find t1 none", "due", ""},
 		"the first look": {ran + gone, "seen", "sandbox is gone: no sandbox at daytona; worker last seen"},
 		"the second look, 30s after the first": {
 			seen + ran + gone, "due", ""},

@@ -130,8 +130,13 @@ func UsedBy(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) string {
 	if t == nil {
 		return ""
 	}
+	return UsedBut(v, t.ID, b)
+}
+
+// UsedBut is the same of a sandbox whose task has ended, or which has none: with no id, any task's row counts.
+func UsedBut(v *view.View, task string, b *reconcile.SeenSandbox) string {
 	uses := func(o *reconcile.Task) bool {
-		return o.ID != t.ID && !o.State.Terminal() && b.CalledBy(o.Sandbox) && !v.Elsewhere(o, b.Sandbox)
+		return o.ID != task && !o.State.Terminal() && slices.Contains(b.Called(), o.Sandbox) && !v.Elsewhere(o, b.Sandbox)
 	}
 	for o := range v.Naming(b.Sandbox) {
 		if uses(o) {

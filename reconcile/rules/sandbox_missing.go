@@ -106,7 +106,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
 		//guard:missing-was-there P5
 		Anew:   wasThere(v, s),
-		Reason: reconcile.Joined("sandbox is gone: "+where, told, reconcile.LifeLine(t), cause),
+		Reason: reconcile.Joined(missed(v, s)+where, told, reconcile.LifeLine(t), cause),
 		Evidence: slices.Concat([]reconcile.Evidence{
 			{Source: "providers", At: v.Now, Fact: where},
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
@@ -170,6 +170,14 @@ func allSilent(v *view.View, t *reconcile.Task) reconcile.HeldBy {
 	held := reconcile.HeldFrozen(reconcile.SourceEvents)
 	held.Reason = fmt.Sprintf("no worker was heard for %s", text.Duration(quiet))
 	return reconcile.HeldBy{held}
+}
+
+// missed says what is missed: a sandbox that is there and lost its labels is not gone.
+func missed(v *view.View, s *reconcile.Subject) string {
+	if len(strangers(v, s)) > 0 {
+		return "no sandbox is linked with it: "
+	}
+	return "sandbox is gone: "
 }
 
 // strangers hold what is missed while a sandbox is there that the ledger alone remembers as the task's: it may have

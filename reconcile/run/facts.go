@@ -170,7 +170,7 @@ func (r *gatherer) readRequested(ctx context.Context, a *reconcile.Action, f *ga
 // readFollowed reads the row of a later step, and the rows that name the sandbox.
 func (r *gatherer) readFollowed(ctx context.Context, a *reconcile.Action, f *gathered) error {
 	b := r.view.Box(&f.Lookup.Sandbox) // a name that is another one's id does not count
-	keys := b.Keys()
+	keys := b.Called()
 	if r.policy.Tasks.None {
 		return nil
 	}

@@ -57,12 +57,26 @@ func openedAfter(t testing.TB, passes int, cloud simulated.Options, named ...str
 	return s
 }
 
+// byLabelAlone links sandboxes with tasks by nothing but their labels from now on.
+func (s *stage) byLabelAlone() {
+	s.provider = plugged(s, s.cloud.Provider, `{"TaskLabel": "task"}`)
+	entry := s.policy.Providers[lab]
+	entry.LinkSandbox, entry.SandboxIsID = false, false
+	s.policy.Providers[lab], s.policy.Tasks.SandboxKnown = entry, false
+}
+
 // plug makes the provider of an entry, written as its config is.
 func plug[E any](t testing.TB, provider func(E) *simulated.Provider) *simulated.Provider {
 	t.Helper()
+	return plugged(t, provider, `{"TaskLabel": "task", "Sandbox": "id"}`)
+}
+
+// plugged is one with a link of its own.
+func plugged[E any](t testing.TB, provider func(E) *simulated.Provider, link string) *simulated.Provider {
+	t.Helper()
 	var e E
 	err := json.Unmarshal([]byte(`{"Name": "lab", "Timeout": 5000000000, "Owns": {"Labels": {"app": "ours"}},
-		"Link": {"TaskLabel": "task", "Sandbox": "id"}}`), &e)
+		"Link": `+link+`}`), &e)
 	if err != nil {
 		t.Fatal(err)
 	}

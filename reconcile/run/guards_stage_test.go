@@ -63,6 +63,9 @@ func TestTheLastMoment(t *testing.T) {
 		"another row takes the sandbox": {
 			named: stale, call: "Claim", n: 2, spares: "sb-stale",
 			happens: changed("h1", func(r *row) { r.Sandbox = "sb-stale" })},
+		"another row takes the sandbox, and labels alone link": {
+			prepare: (*stage).byLabelAlone, named: stale, call: "Claim", n: 2, spares: "sb-stale",
+			happens: changed("h1", func(r *row) { r.Sandbox = "sb-stale" })},
 		"the task goes on": {
 			named: stale, call: "Claim", n: 2, spares: "sb-stale",
 			happens: changed("stale", func(r *row) { r.State, r.Error = reconcile.TaskRunning, "" })},

@@ -19,6 +19,8 @@ func (v *places) Locate(s *reconcile.Subject) (where string, proven bool) {
 	for i := range s.Boxes {
 		b := &s.Boxes[i]
 		switch {
+		case b.Gone && b.Known && b.Seen().GoneByUs:
+			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone, ended by sandkeeper", b.ID, b.Provider))
 		case b.Gone:
 			seen = append(seen, fmt.Sprintf("sandbox %s at %s is gone", b.ID, b.Provider))
 		//guard:where-another live
@@ -133,6 +135,15 @@ func (v *places) absentAt(provider string, s *reconcile.Subject) (string, bool) 
 	if sb := v.shownByName(provider, s); sb != nil {
 		return fmt.Sprintf("sandbox %s at %s is %s, and another row names it too", sb.ID, provider, sb.Raw), false
 	}
+	// A task gets another's sandbox where the platform hands it on: its label is of the one before.
+	//guard:where-handed-on harm
+	if sb := v.handedOn(provider, s); sb != nil {
+		whose := "no label links it to a task"
+		if sb.Task != "" {
+			whose = "its label names task " + text.Clip(sb.Task, 60)
+		}
+		return fmt.Sprintf("sandbox %s at %s is %s and the row names it, while %s", sb.ID, provider, sb.Raw, whose), false
+	}
 	if p.LinkTask || p.ByKey(t) {
 		find, ok := v.S.Finds[t.ID]
 		switch {
@@ -164,6 +175,20 @@ func (v *places) shownByName(provider string, s *reconcile.Subject) *reconcile.S
 		}
 	}
 	return nil
+}
+
+// handedOn is a sandbox that this pass saw at the provider, that is there, and that the row names by its id or its
+// name, though labels alone link it, and that of another task or of none.
+func (v *places) handedOn(provider string, s *reconcile.Subject) *reconcile.Sandbox {
+	i := slices.IndexFunc(v.S.Sandboxes, func(sb reconcile.Sandbox) bool {
+		return sb.Provider == provider && len(sb.Keys()) == 0 && sb.Task != s.Task.ID && s.Task.Sandbox != "" &&
+			slices.Contains(sb.Called(), s.Task.Sandbox) && !v.S.Lookups[sb.Ref].Gone &&
+			!(&reconcile.SeenSandbox{Sandbox: &sb, Here: true}).Lost()
+	})
+	if i < 0 {
+		return nil
+	}
+	return &v.S.Sandboxes[i]
 }
 
 // FindsSome reports whether a search found a sandbox, for what is asked of a provider, that a direct look does not know

@@ -108,7 +108,7 @@ func (v *places) Naming(b *reconcile.Sandbox) iter.Seq[*reconcile.Task] {
 		}
 	}
 	return func(yield func(*reconcile.Task) bool) {
-		for _, key := range b.Keys() {
+		for _, key := range b.Called() {
 			for _, i := range v.naming[key] {
 				if !yield(&v.S.Tasks[i]) {
 					return

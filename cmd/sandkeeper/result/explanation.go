@@ -30,6 +30,8 @@ type Explanation struct {
 	Logs           []logExcerpt    `json:"logs"`
 	Incidents      []Incident      `json:"incidents"`
 	FalsePositives []FalsePositive `json:"false_positives"`
+
+	judged bool // by this look
 }
 
 // A LastPass is what the newest pass that ended left of one subject.
@@ -149,6 +151,7 @@ func ExplanationOf(id string, x *run.Explained, h reconcile.History) *Explanatio
 // fill says what this look came to.
 func (e *Explanation) fill(x *run.Explained) {
 	d := x.Decision
+	e.judged = true
 	e.Subject, e.Kept, e.KeptBy, e.Sources = d.Subject.ID, d.Kept, d.KeptBy, SourcesOf(x.Sources)
 	if d.Subject.Task != nil {
 		e.Task = taskOf(d.Subject.Task, d.Subject.Seen())

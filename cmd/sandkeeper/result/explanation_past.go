@@ -34,7 +34,7 @@ func (e *Explanation) past(x *run.Explained, h reconcile.History) {
 	if e.Kept != "" {
 		return
 	}
-	e.Kept = "not judged: the row is outside `where`, or has a status that the config does not map"
+	e.Kept = "the row is outside `where`, or has a status that the config does not map"
 	if x.Row.State.Terminal() {
 		e.Kept = "the task is over and no sandbox of it is left"
 		if i := slices.IndexFunc(h.Sandboxes, func(b reconcile.SandboxSeen) bool { return b.GoneAt.IsZero() }); i >= 0 {

@@ -80,7 +80,11 @@ func (e *Explanation) verdictText(b *bytes.Buffer, p console.Paint) {
 	for _, s := range e.Steps {
 		fmt.Fprintf(b, "  %s %s %s\n", outcome(p, s), s.Step, target(s))
 	}
-	if e.Kept != "" {
+	switch {
+	case e.Kept == "":
+	case !e.judged:
+		fmt.Fprintf(b, "  not judged: %s\n", text.Line(e.Kept))
+	case len(e.Findings) == 0: // else it is only what another rule says, which stands under rules
 		fmt.Fprintf(b, "  healthy because: %s\n", text.Line(e.Kept))
 	}
 	for _, i := range e.Incidents {

@@ -14,6 +14,8 @@ type Rules struct {
 	Rules []Rule    `json:"rules"`
 
 	Canaries []string `json:"canaries,omitempty"` // what became of the newest ones, newest first
+
+	priced bool // some provider has a price: without one no money is known
 }
 
 // A Rule is what one rule came to, and what to do about it.
@@ -64,9 +66,13 @@ func moneyOf(all []reconcile.RuleMoney) (out []money) {
 func RulesOf(now time.Time, window time.Duration, found []reconcile.RuleReport, p *reconcile.Policy,
 	c *reconcile.Controls) *Rules {
 	out := &Rules{At: now.UTC(), Since: now.Add(-window).UTC(), Rules: []Rule{}}
+	for _, provider := range p.Providers {
+		out.priced = out.priced || provider.Priced()
+	}
 	byRule := map[string]reconcile.RuleReport{}
 	for _, r := range found {
 		byRule[r.Rule] = r
+		out.priced = out.priced || len(r.Money) > 0
 	}
 	for _, name := range reconcile.RuleNames {
 		policy := p.Rules[name]

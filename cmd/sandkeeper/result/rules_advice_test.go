@@ -113,3 +113,31 @@ func TestRulesReport(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesReportWithoutPrice: what nobody gave a price for does not cost nothing.
+func TestRulesReportWithoutPrice(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	found := reported("orphan", 3, 0)
+	found.FirstSeen = now.Add(-time.Hour)
+	for name, tt := range map[string]struct {
+		provider reconcile.ProviderPolicy
+		says     string
+		not      string
+	}{
+		"no price": {reconcile.ProviderPolicy{}, "what it costs is not known", "$"},
+		"a price":  {reconcile.ProviderPolicy{PricePerHour: 0.08}, "$0.00 $0.00 $0.00", "is not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"orphan": {Mode: reconcile.Enforce}},
+				Providers: map[string]reconcile.ProviderPolicy{"daytona": tt.provider}}
+			var b bytes.Buffer
+			err := RulesOf(now, day, []reconcile.RuleReport{found}, p, &reconcile.Controls{}).Print(&b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, tt.says) || strings.Contains(got, tt.not) {
+				t.Errorf("it says\n%s\nwant %q and not %q in it", got, tt.says, tt.not)
+			}
+		})
+	}
+}
