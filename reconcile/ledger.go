@@ -75,6 +75,9 @@ type Actions interface {
 	RenewClaim(ctx context.Context, l Lease, a Action, ttl time.Duration) error
 	// Settle writes what became of a claimed action and frees the claim.
 	Settle(ctx context.Context, l Lease, a Action) error
+	// Confirm closes many terminations at once that were seen to be over: of these those that the provider accepted and
+	// that nobody has claimed, as Claim and Settle of each would. It returns them; of the others it says nothing.
+	Confirm(ctx context.Context, l Lease, ids []string) ([]Action, error)
 }
 
 // Probes are the results of probes, and the budget of further ones.

@@ -103,6 +103,8 @@ func (o OpenOptions) session() map[string]string {
 		"application_name":  "sandkeeper",
 		"lock_timeout":      millis(o.LockTimeout),
 		"statement_timeout": millis(o.StatementTimeout),
+		// No statement is so long that compiling it would pay; one that reads much at once may seem so.
+		"jit": "off",
 		// A process that hangs inside a transaction must not keep rows locked: a task's, or
 		// those that each pass of the others writes. None waits there for anything outside.
 		"idle_in_transaction_session_timeout": millis(min(o.StatementTimeout, 5*time.Second)),

@@ -19,7 +19,7 @@ func TestOpenSetsTheSession(t *testing.T) {
 	defer pool.Close()
 	want := map[string]string{
 		"application_name": "sandkeeper", "lock_timeout": "1s", "statement_timeout": "30s",
-		"idle_in_transaction_session_timeout": "5s",
+		"idle_in_transaction_session_timeout": "5s", "jit": "off",
 	}
 	for name, value := range want {
 		var got string

@@ -23,6 +23,7 @@ type Base struct {
 	Redact func(text string) string // nil: texts are left as they are
 
 	probing sync.Map                  // ids of sandboxes with a probe under way
+	marks   sync.Map                  // where parts of each scope's listing may well begin
 	unread  atomic.Pointer[time.Time] // until when records of ends are not asked for: the credential may not
 }
 

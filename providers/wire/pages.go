@@ -141,12 +141,17 @@ func (f *Base) List(ctx context.Context, yield func([]reconcile.Sandbox) error, 
 	var failed []failure
 	for _, scope := range scopes {
 		out.OursOnly = out.OursOnly || scope.Ours
-		err := eachOf(ctx, scope, all, func(p Page) error {
+		before, _ := f.marks.Load(scope.Name)
+		marks, _ := before.([]time.Time)
+		marks, err := eachOf(ctx, scope, marks, all, func(p Page) error {
 			if out.Date.IsZero() {
 				out.Date = p.Date
 			}
 			return yield(p.Sandboxes)
 		})
+		if err == nil {
+			f.marks.Store(scope.Name, marks)
+		}
 		var ours *visitError
 		switch {
 		case err == nil:

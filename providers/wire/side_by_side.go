@@ -16,6 +16,9 @@ const (
 	// a page that another one reads too, stays a small part of the listing. A fleet of few pages is read one by one.
 	readAlone = 4
 	worthIt   = 3 // pages that are expected at least of each part of a stretch that is divided
+	// markBefore is how far before the end of a page a later listing may begin a part, in parts of the page: so the one
+	// before meets it on that very page, also when some are gone since.
+	markBefore = 10
 )
 
 // A sideBySide reads a listing that is in the order of creation in several stretches, each from a moment on. The first
@@ -31,29 +34,35 @@ type sideBySide struct {
 
 	mu     sync.Mutex
 	wg     sync.WaitGroup
-	whole  *stretch   // the first: all of it
-	others []*stretch // that are or were read
-	active int        // that are being read
-	pages  int        // of all
-	twice  int        // of these that showed nothing new
-	begun  int        // stretches, but the first
-	end    time.Time  // nothing was made from then on; zero: not known
-	alone  bool       // only the first is read on
-	failed error      // of who is listed to
+	whole  *stretch    // the first: all of it
+	others []*stretch  // that are or were read
+	active int         // that are being read
+	pages  int         // of all
+	twice  int         // of these that showed nothing new
+	begun  int         // stretches, but the first
+	end    time.Time   // nothing was made from then on; zero: not known
+	marks  []time.Time // near the end of each page
+	vain   bool        // a part showed what others had shown
+	alone  bool        // only the first is read on
+	failed error       // of who is listed to
 
 	cancel context.CancelFunc // of the others
 }
 
 // eachOf calls visit with every page of a scope, never two at once, like [EachPage]: one after the other, or side by
 // side.
-func eachOf(ctx context.Context, scope Scope, all met, visit func(Page) error) error {
+// Marks are when something near the end of each page was made, as an earlier listing showed it: so a listing need not be
+// read for a while before it is known where its parts may well begin. What it shows now is returned.
+func eachOf(ctx context.Context, scope Scope, marks []time.Time, all met, visit func(Page) error,
+) ([]time.Time, error) {
 	if scope.From == nil {
-		return eachPage(ctx, scope.Read, all, visit)
+		return nil, eachPage(ctx, scope.Read, all, visit)
 	}
 	beside, cancel := context.WithCancel(ctx)
 	defer cancel()
 	l := &sideBySide{from: scope.From, all: all, visit: visit, active: 1, cancel: cancel}
 	l.whole = &stretch{read: scope.Read, of: l}
+	l.resume(beside, marks)
 	err := l.readOn(ctx, beside, l.whole)
 	if err != nil {
 		l.stopOthers()
@@ -64,9 +73,28 @@ func eachOf(ctx context.Context, scope Scope, all met, visit func(Page) error) e
 		err = l.readOn(ctx, beside, l.whole)
 	}
 	if l.failed != nil {
-		return l.failed
+		return nil, l.failed
 	}
-	return err
+	return l.learned(), err
+}
+
+// learned are the marks for the next listing; none where a part was in vain, as where the filter is not kept.
+func (l *sideBySide) learned() []time.Time {
+	if l.alone || l.vain {
+		return nil
+	}
+	slices.SortFunc(l.marks, time.Time.Compare)
+	return slices.CompactFunc(l.marks, time.Time.Equal)
+}
+
+// resume begins as many stretches as the pages of an earlier listing would have made worth it, in equal parts of these.
+func (l *sideBySide) resume(ctx context.Context, marks []time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	parts := min(len(marks)/readAlone+1, readers)
+	for i := 1; i < parts; i++ {
+		l.beginAt(ctx, marks[i*len(marks)/parts-1].Truncate(time.Millisecond))
+	}
 }
 
 // proven reports whether the stretches lead from the first to the end of the listing.
@@ -127,6 +155,7 @@ func (l *sideBySide) took(ctx context.Context, s *stretch, page Page, err error)
 		l.drop(ctx, s)
 		return false, nil
 	case !first && s.pages == 0 && l.behind(s, page.Sandboxes):
+		l.vain = true
 		l.drop(ctx, s)
 		return false, nil
 	}
@@ -155,6 +184,7 @@ func (l *sideBySide) take(ctx context.Context, s *stretch, page Page) (more bool
 		if s.last = page.Sandboxes[n-1].CreatedAt; s.first.IsZero() {
 			s.first = page.Sandboxes[0].CreatedAt
 		}
+		l.marks = append(l.marks, page.Sandboxes[n-1-n/markBefore].CreatedAt)
 	}
 	unmet, fresh, later := l.all.note(page.Sandboxes, s)
 	if page.Sandboxes = unmet; len(unmet) == 0 {
@@ -203,12 +233,16 @@ func (l *sideBySide) begin(ctx context.Context) {
 		if at.IsZero() {
 			return
 		}
-		s := &stretch{read: l.from(at), of: l, asked: at}
-		l.others = append(l.others, s)
-		l.begun++
-		l.active++
-		l.wg.Go(func() { _ = l.readOn(ctx, ctx, s) }) // an error of it leaves the rest to the first
+		l.beginAt(ctx, at)
 	}
+}
+
+func (l *sideBySide) beginAt(ctx context.Context, at time.Time) {
+	s := &stretch{read: l.from(at), of: l, asked: at}
+	l.others = append(l.others, s)
+	l.begun++
+	l.active++
+	l.wg.Go(func() { _ = l.readOn(ctx, ctx, s) }) // an error of it leaves the rest to the first
 }
 
 // where is the moment from which a further stretch is best read; zero: from none. Where nobody knows how far the

@@ -13,12 +13,10 @@ import (
 // What is not confirmed stays accepted, and the next run looks again.
 func (r confirmer) confirm(ctx context.Context) error {
 	ctx = reconcile.InLane(ctx, reconcile.LaneAction)
-	r.letSettle(ctx)
 	wait := 200 * time.Millisecond
 	for ctx.Err() == nil {
-		left, err := r.confirmAll(ctx, func(accepted []reconcile.Action) map[reconcile.Ref]reconcile.Lookup {
-			return r.listed(ctx, accepted)
-		})
+		r.letSettle(ctx)
+		left, err := r.confirmAll(ctx, func(accepted []reconcile.Action) told { return r.listed(ctx, accepted) })
 		if left == 0 || !time.Now().Add(wait).Before(r.until) {
 			return err
 		}
@@ -34,15 +32,16 @@ func (r confirmer) confirm(ctx context.Context) error {
 // confirmAll looks once at every accepted action, and returns how many are left that are worth waiting for: at many in
 // what was listed of them, at others side by side. One after the other, a slow provider would keep the run waiting for
 // each.
-func (r confirmer) confirmAll(ctx context.Context,
-	listed func([]reconcile.Action) map[reconcile.Ref]reconcile.Lookup,
-) (left int, err error) {
+func (r confirmer) confirmAll(ctx context.Context, listed func([]reconcile.Action) told) (left int, err error) {
 	type looked struct {
 		left int
 		err  error
 	}
 	accepted := r.accepted()
 	seen := listed(accepted)
+	if len(seen.looks) > 0 {
+		accepted = r.confirmGone(ctx, accepted, seen)
+	}
 	all := inParallel(accepted, r.k.parallel(actors), func(a reconcile.Action) (out looked) {
 		after, err := r.confirmAction(ctx, a, seen)
 		r.keep(after)
@@ -73,8 +72,7 @@ func (r confirmer) accepted() []reconcile.Action {
 
 // confirmAction looks once more and writes down that it is done, or, past the deadline, asks
 // for it once more, with pauses that double.
-func (r confirmer) confirmAction(ctx context.Context, a reconcile.Action, listed map[reconcile.Ref]reconcile.Lookup,
-) (reconcile.Action, error) {
+func (r confirmer) confirmAction(ctx context.Context, a reconcile.Action, listed told) (reconcile.Action, error) {
 	if _, ok := r.k.Providers[a.Provider]; !ok {
 		return a, nil
 	}
@@ -82,7 +80,7 @@ func (r confirmer) confirmAction(ctx context.Context, a reconcile.Action, listed
 	if !look.Outcome.Closed() && !r.overdue(&a, r.now) {
 		return a, nil // nothing to claim it for
 	}
-	controls, err := r.actions.Controls(ctx)
+	controls, err := r.controlsBefore(ctx, look, listed)
 	if err != nil {
 		return a, fmt.Errorf("read the controls before the confirmation of %s: %w", actionWhat(&a), err)
 	}
@@ -108,6 +106,14 @@ func (r confirmer) confirmAction(ctx context.Context, a reconcile.Action, listed
 		return r.settle(ctx, claimed) // the ledger's clock was set back since this run began: it was asked for just now
 	}
 	return r.settle(ctx, r.reissue(held, claimed, &controls))
+}
+
+// controlsBefore reads what may forbid to ask again. Many that a listing shows to be over are not asked for again.
+func (r confirmer) controlsBefore(ctx context.Context, look reconcile.Action, listed told) (reconcile.Controls, error) {
+	if len(listed.looks) > 0 && look.Outcome.Closed() {
+		return reconcile.Controls{}, nil
+	}
+	return r.actions.Controls(ctx)
 }
 
 // overdue reports whether a termination was accepted too long ago. It is asked for again
@@ -142,18 +148,17 @@ func stepUndone(s reconcile.Step) string {
 // confirmOne looks once whether what was asked for is done. It is only when the provider,
 // asked again, says so.
 func (r confirmer) confirmOne(ctx context.Context, a reconcile.Action) reconcile.Action {
-	return r.confirmBy(ctx, a, nil)
+	return r.confirmBy(ctx, a, told{})
 }
 
 // confirmBy is confirmOne, but for what a listing has just shown.
-func (r confirmer) confirmBy(ctx context.Context, a reconcile.Action, listed map[reconcile.Ref]reconcile.Lookup,
-) reconcile.Action {
+func (r confirmer) confirmBy(ctx context.Context, a reconcile.Action, listed told) reconcile.Action {
 	a.Outcome = reconcile.OutcomeAccepted
 	if a.Step == reconcile.StepActivate {
 		return r.confirmTemplate(ctx, a)
 	}
 	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
-	look, known := listed[ref]
+	look, known := listed.looks[ref]
 	if !known {
 		look = r.k.observer().lookupOne(ctx, ref)
 	}
@@ -175,7 +180,9 @@ func (r confirmer) confirmBy(ctx context.Context, a reconcile.Action, listed map
 	default:
 		return a
 	}
-	a.ClosedAt = r.ledgerNow(ctx)
+	if a.ClosedAt = listed.at; !known {
+		a.ClosedAt = r.ledgerNow(ctx)
+	}
 	return a
 }
 

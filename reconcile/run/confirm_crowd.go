@@ -2,7 +2,10 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -10,13 +13,18 @@ import (
 
 // How the jobs of one process confirm what many of them ended at once.
 const (
-	rollHolds = 4 * time.Second // how long a listing does for all of them
-	rollAfter = 3 * time.Second // when a job looks again: no job waits for it, others work meanwhile
+	rollHolds = 4 * time.Second  // how long a listing does for all of them
+	rollAfter = 3 * time.Second  // when a job looks again: no job waits for it, others work meanwhile
+	rollStays = time.Minute      // how long one job stays and looks for all of them, while others act
+	rollRests = 30 * time.Second // and when none acts any more
+	rollCares = 30 * time.Second // when the others look again meanwhile: what it did not live to do is theirs
 )
 
 // rolls are the listings that jobs share, by provider: each job of a crowd would else get its own sandbox again and
 // again until that is gone.
 type rolls struct {
+	acting atomic.Int64 // jobs of this process that are ending something, at any provider
+
 	mu sync.Mutex
 	of map[string]*roll
 }
@@ -24,9 +32,10 @@ type rolls struct {
 // A roll is what a listing said last of the terminations that waited when it was read.
 type roll struct {
 	turn   chan struct{} // holds one while a job reads or asks it
+	stays  atomic.Bool   // a job stays, and looks for all
 	read   time.Time     // by this process's clock
 	called map[reconcile.Ref]bool
-	looks  map[reconcile.Ref]reconcile.Lookup // of those called; which it leaves out has to be got
+	said   told // of those called; which it leaves out has to be got
 }
 
 func (s *rolls) at(provider string) *roll {
@@ -41,75 +50,212 @@ func (s *rolls) at(provider string) *roll {
 	return s.of[provider]
 }
 
-// crowd is of how many terminations at the provider of these steps the ledger knows that are not over, and which of
-// them the provider has accepted; none where a listing would cost more than it tells, or does not tell.
-func (w *Worker) crowd(ctx context.Context, r *executor, steps []reconcile.Action) (accepted []string, is bool) {
+// A crowd is how the terminations at a provider stand that the ledger knows and that are not over.
+type crowd struct {
+	accepted []reconcile.Action // by the provider: they wait to be confirmed
+	coming   int                // they are still to be asked for
+}
+
+func crowdAt(provider string, open []reconcile.Action) (c crowd) {
+	for i := range open {
+		switch o := &open[i]; {
+		case o.Step != reconcile.StepTerminate || o.Provider != provider:
+		case o.Outcome == reconcile.OutcomeAccepted:
+			c.accepted = append(c.accepted, *o)
+		default:
+			c.coming++
+		}
+	}
+	return c
+}
+
+// crowd is how many terminate at the provider of these steps; none where a listing would cost more than it tells, or
+// does not tell.
+func (w *Worker) crowd(ctx context.Context, r *executor, steps []reconcile.Action) (is bool) {
 	a := &steps[0]
-	p, configured := r.k.Providers[a.Provider]
-	if len(steps) > 1 || a.Step != reconcile.StepTerminate || !configured || !reconcile.CapabilitiesOf(p).ListsEnding {
-		return nil, false
+	if len(steps) > 1 || a.Step != reconcile.StepTerminate {
+		return false
 	}
 	open, err := w.openRecently(ctx)
 	if err != nil {
-		return nil, false
+		return false
 	}
-	waiting := 0
-	for i := range open {
-		if o := &open[i]; o.Step == reconcile.StepTerminate && o.Provider == a.Provider {
-			if waiting++; o.Outcome == reconcile.OutcomeAccepted {
-				accepted = append(accepted, o.Sandbox)
-			}
-		}
-	}
-	return accepted, waiting > listedFrom && waiting > r.view.S.Memory.Sandboxes.Len()/listedShare
+	c := crowdAt(a.Provider, open)
+	return r.confirmer().crowdPays(a.Provider, len(c.accepted)+c.coming)
 }
 
-// confirmCrowd looks once whether a termination is confirmed, by a listing that all jobs share. What was accepted just
-// now is not looked at.
-func (w *Worker) confirmCrowd(ctx context.Context, r *executor, accepted []string) error {
-	if r.acted() {
+// crowdPays is listingPays of who has no listing: what the ledger remembers stands for it.
+func (r confirmer) crowdPays(provider string, waiting int) bool {
+	p, configured := r.k.Providers[provider]
+	return configured && reconcile.CapabilitiesOf(p).ListsEnding && waiting > listedFrom &&
+		waiting > r.fleet()/listedShare
+}
+
+// confirmCrowd looks whether a termination is confirmed, by a listing that all jobs share, and says when to look again.
+// What was accepted just now is not looked at: one of those who asked for such stays, and looks for all.
+func (w *Worker) confirmCrowd(ctx context.Context, r *executor, a *reconcile.Action) (again time.Duration, err error) {
+	at := w.rolls.at(a.Provider)
+	switch {
+	case r.acted() && r.k.Parallel == 1:
+		return max(r.next(), rollAfter), nil
+	case r.acted() && at.stays.CompareAndSwap(false, true):
+		defer at.stays.Store(false)
+		return rollCares, w.stay(ctx, at, a.Provider, r.fleet())
+	case r.acted(), at.stays.Load() && !r.confirmer().overdue(a, r.now):
+		return rollCares, nil
+	}
+	if err := w.rollCall(ctx, at, a); err != nil {
+		return rollAfter, err
+	}
+	open, err := w.actions.OpenActions(ctx, a.Remedy)
+	if err != nil || len(open) == 0 { // who read the listing settled it for all
+		return 0, err
+	}
+	_, err = r.confirmer().confirmAll(ctx, func([]reconcile.Action) told { return w.toldOf(ctx, at, a) })
+	if again = r.next(); again > 0 {
+		again = max(again, rollAfter)
+	}
+	return again, err
+}
+
+// stay looks for all jobs of the crowd: once towards the end of the wave, and when nobody acts any more, until none
+// waits.
+func (w *Worker) stay(ctx context.Context, at *roll, provider string, fleet int) error {
+	rested, wait := 0, besideLooks
+	for until := time.Now().Add(rollStays); time.Now().Before(until); {
+		if reconcile.Sleep(ctx, wait) != nil {
+			return nil
+		}
+		if w.rolls.acting.Load() > 0 {
+			rested, wait = 0, besideLooks
+			if err := w.rollBeside(ctx, at, provider, fleet); err != nil {
+				return err
+			}
+			continue
+		}
+		switch rested++; rested {
+		case 1:
+			continue // the next one may just be taken from the queue
+		case 2:
+			until = time.Now().Add(rollRests)
+		}
+		left, err := w.rollAtRest(ctx, at, provider)
+		if err != nil || left == 0 {
+			return err
+		}
+		wait = min(2*wait, rollHolds)
+	}
+	return nil
+}
+
+// rollBeside reads the listing while some are still to be ended, where that is worth it.
+func (w *Worker) rollBeside(ctx context.Context, at *roll, provider string, fleet int) error {
+	open, err := w.openRecently(ctx)
+	if err != nil {
+		return err
+	}
+	if c := crowdAt(provider, open); !besidePays(len(c.accepted), fleet) {
 		return nil
 	}
-	_, err := r.confirmer().confirmAll(ctx, func(waiting []reconcile.Action) map[reconcile.Ref]reconcile.Lookup {
-		return w.rollCall(ctx, r.confirmer(), waiting, accepted)
-	})
+	if !at.take(ctx) {
+		return nil
+	}
+	defer at.leave()
+	if time.Since(at.read) < rollHolds {
+		return nil
+	}
+	_, err = w.call(ctx, at, provider)
 	return err
 }
 
-// rollCall is what the shared listing says of these. What was accepted after it was read waits for the next one.
-func (w *Worker) rollCall(ctx context.Context, r confirmer, waiting []reconcile.Action, accepted []string,
-) map[reconcile.Ref]reconcile.Lookup {
-	out := map[reconcile.Ref]reconcile.Lookup{}
-	for i := range waiting {
-		ref := reconcile.Ref{Provider: waiting[i].Provider, ID: waiting[i].Sandbox}
-		at := w.rolls.at(ref.Provider)
-		select {
-		case at.turn <- struct{}{}: // who reads it does so for all
-		case <-ctx.Done():
-			out[ref] = reconcile.Lookup{Error: context.Cause(ctx).Error()}
-			continue
-		}
-		if time.Since(at.read) >= rollHolds {
-			at.call(ctx, r, ref.Provider, append([]string{ref.ID}, accepted...))
-		}
-		look, told := at.looks[ref]
-		switch {
-		case told:
-			out[ref] = look
-		case !at.called[ref]:
-			out[ref] = reconcile.Lookup{Error: "the next listing tells"}
-		}
-		<-at.turn
+// rollAtRest looks at all that wait, by a listing or, of few, at each, and returns how many are left.
+func (w *Worker) rollAtRest(ctx context.Context, at *roll, provider string) (left int, err error) {
+	if !at.take(ctx) {
+		return 0, nil
+	}
+	defer at.leave()
+	return w.call(ctx, at, provider)
+}
+
+// rollCall reads the listing for a job that looks again, unless that was done a moment ago.
+func (w *Worker) rollCall(ctx context.Context, at *roll, a *reconcile.Action) error {
+	if !at.take(ctx) {
+		return context.Cause(ctx)
+	}
+	defer at.leave()
+	if time.Since(at.read) < rollHolds {
+		return nil
+	}
+	_, err := w.call(ctx, at, a.Provider)
+	return err
+}
+
+func (l *roll) take(ctx context.Context) bool {
+	select {
+	case l.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (l *roll) leave() { <-l.turn }
+
+// toldOf is what the shared listing says of one. What was accepted after it was read waits for the next one.
+func (w *Worker) toldOf(ctx context.Context, at *roll, a *reconcile.Action) told {
+	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
+	out := told{looks: map[reconcile.Ref]reconcile.Lookup{}}
+	if !at.take(ctx) {
+		out.looks[ref] = unsettled
+		return out
+	}
+	defer at.leave()
+	look, tells := at.said.looks[ref]
+	switch {
+	case tells:
+		out.at, out.looks[ref] = at.said.at, look
+	case !at.called[ref]:
+		out.looks[ref] = unsettled
 	}
 	return out
 }
 
-// call reads the listing.
-func (l *roll) call(ctx context.Context, r confirmer, provider string, ids []string) {
-	l.called, l.looks = map[reconcile.Ref]bool{}, map[reconcile.Ref]reconcile.Lookup{}
-	for _, id := range ids {
-		l.called[reconcile.Ref{Provider: provider, ID: id}] = true
+// call looks at all that wait at the provider, and confirms for all jobs what is gone: by a listing, or each where few
+// wait. What waits for too long is left to its own job.
+func (w *Worker) call(ctx context.Context, at *roll, provider string) (left int, err error) {
+	open, err := w.actions.OpenActions(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read the open actions: %w", err)
 	}
-	r.settleListed(reconcile.InLane(ctx, reconcile.LaneAction), provider, ids, l.looks)
-	l.read = time.Now()
+	r, err := w.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	c := r.confirmer()
+	waiting := slices.DeleteFunc(crowdAt(provider, open).accepted, func(a reconcile.Action) bool {
+		return c.overdue(&a, r.now)
+	})
+	if len(waiting) == 0 {
+		return 0, nil
+	}
+	_ = reconcile.Sleep(ctx, settling(waiting, r.now)) // who is told to stop looks once more
+	for i := range waiting {
+		r.keep(waiting[i])
+	}
+	defer func() {
+		if r.news.Load() {
+			r.k.deliver(ctx, tellingTime)
+		}
+	}()
+	looking := reconcile.InLane(ctx, reconcile.LaneAction)
+	if !c.crowdPays(provider, len(waiting)) {
+		return c.confirmAll(looking, func([]reconcile.Action) told { return told{} })
+	}
+	at.called = map[reconcile.Ref]bool{}
+	for i := range waiting {
+		at.called[reconcile.Ref{Provider: provider, ID: waiting[i].Sandbox}] = true
+	}
+	at.said, err = c.confirmTold(looking, provider, waiting)
+	at.read = time.Now()
+	return len(c.accepted()), err
 }

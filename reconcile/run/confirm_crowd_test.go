@@ -1,6 +1,9 @@
 package run_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -78,4 +81,86 @@ func TestJobsOfACrowdConfirmNothingThatIsThere(t *testing.T) {
 			})
 		})
 	}
+}
+
+// stageOfEnds has many sandboxes that are to be ended, in a cloud where they stay for so long after that.
+func stageOfEnds(t *testing.T, many int, stay time.Duration) (s *stage, asked []reconcile.Action) {
+	t.Helper()
+	s = openedIn(t, simulated.Options{DeleteAfter: stay})
+	s.policy.Limits.PerHour = 10 * many
+	for i := range many {
+		id := fmt.Sprintf("sb-asked-%04d", i)
+		s.cloud.Put(simulated.Sandbox{ID: id, CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
+		asked = append(asked, reconcile.AskTerminate(reconcile.RuleOperator, labRef(id), "", reconcile.AskOptions{}))
+	}
+	s.ask(asked...)
+	return s, asked
+}
+
+// Of the jobs that end many one stays and looks for all of them: none of the others waits, and none has to come again
+// before all are confirmed.
+func TestOneJobOfACrowdStaysForAll(t *testing.T) {
+	const many = 60
+	for name, fails := range map[string]bool{"together": false, "one by one, as they cannot be written together": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, asked := stageOfEnds(t, many, 2*time.Second)
+				k := s.whole()
+				if fails {
+					k.Ledger = apart{k.Ledger}
+				}
+				s.cloud.ResetCalls()
+				if again := s.jobs(run.NewWorker(t.Context(), k), asked); again < 10*time.Second {
+					t.Errorf("a job is to look again after %s, while another one looks for it", again)
+				}
+				for _, a := range asked {
+					if got := s.became(a); got.Outcome != reconcile.OutcomeConfirmed {
+						t.Errorf("%s is %s (%s), want it confirmed", a.Sandbox, got.Outcome, got.Detail)
+					}
+				}
+				gets := 0
+				for _, n := range s.calls(simulated.Get) {
+					gets += n
+				}
+				if gets > 3*many {
+					t.Errorf("%d gets for %d ends", gets, many)
+				}
+			})
+		})
+	}
+}
+
+// apart is a ledger that cannot confirm many at once.
+type apart struct{ reconcile.Ledger }
+
+func (apart) Confirm(context.Context, reconcile.Lease, []string) ([]reconcile.Action, error) {
+	return nil, errors.New("somebody has locked one of them")
+}
+
+// Of a wave that takes long those that are gone are confirmed while the others are being ended.
+func TestManyAreConfirmedBesideTheirEnds(t *testing.T) {
+	const many = 1500
+	synctest.Test(t, func(t *testing.T) {
+		s, asked := stageOfEnds(t, many, time.Second)
+		s.cloud.Inject(simulated.Fault{On: simulated.Delete, Delay: time.Second})
+		if _, err := s.whole().Once(t.Context(), reconcile.Full, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		var first, last time.Time
+		for _, a := range asked {
+			got := s.became(a)
+			if got.Outcome != reconcile.OutcomeConfirmed {
+				t.Fatalf("%s is %s (%s), want it confirmed", a.Sandbox, got.Outcome, got.Detail)
+			}
+			if first.IsZero() || got.ClosedAt.Before(first) {
+				first = got.ClosedAt
+			}
+			if got.ActedAt.After(last) {
+				last = got.ActedAt
+			}
+		}
+		if !first.Before(last) {
+			t.Errorf("the first was confirmed %s after the last was asked for", first.Sub(last))
+		}
+	})
 }

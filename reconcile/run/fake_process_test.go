@@ -187,6 +187,10 @@ func (c ledgerCalls) Settle(ctx context.Context, l reconcile.Lease, a reconcile.
 	return c.l.do(ctx, "Settle", a.Subject, func() error { return c.g.Settle(ctx, l, a) })
 }
 
+func (c ledgerCalls) Confirm(ctx context.Context, l reconcile.Lease, ids []string) ([]reconcile.Action, error) {
+	return ask(ctx, c.l, "Confirm", "", func() ([]reconcile.Action, error) { return c.g.Confirm(ctx, l, ids) })
+}
+
 func (c ledgerCalls) SaveProbes(ctx context.Context, l reconcile.Lease, results []reconcile.ProbeResult) error {
 	return c.l.do(ctx, "SaveProbes", "", func() error { return c.g.SaveProbes(ctx, l, results) })
 }

@@ -123,8 +123,7 @@ func (k observer) look(ctx context.Context, s *reconcile.Snapshot) (*decide.Judg
 		}
 	}
 	if s.Kind == reconcile.Full {
-		k.readTemplates(ctx, s)
-		k.readQuotas(ctx, s)
+		k.readAccounts(ctx, s)
 	}
 	k.progress("judging")
 	j := decide.Judge(s, &k.Policy)
@@ -132,6 +131,19 @@ func (k observer) look(ctx context.Context, s *reconcile.Snapshot) (*decide.Judg
 		j = decide.Judge(s, &k.Policy)
 	}
 	return j, context.Cause(ctx)
+}
+
+// readAccounts reads what providers say of templates and quotas, at once: an answer may take long.
+func (k observer) readAccounts(ctx context.Context, s *reconcile.Snapshot) {
+	if k.Parallel == 1 {
+		k.readTemplates(ctx, s)
+		k.readQuotas(ctx, s)
+		return
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { k.readTemplates(ctx, s) })
+	k.readQuotas(ctx, s)
+	wg.Wait()
 }
 
 // beforeLooking reads t0, and before a listing which providers are not to be asked.

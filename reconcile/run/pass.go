@@ -97,7 +97,7 @@ func (k *Reconciler) onceAlone(ctx context.Context, kind reconcile.PassKind, wai
 	run.begin = time.Now().Add(max(wait, leastActing))
 	// Work outlives ctx by a grace, so that what was begun is finished.
 	working, done := k.timed(held.work, kind, "acting")
-	acted := run.actAndProbe(leases{watch: held.watch, work: working})
+	acted := run.actAndProbe(leases{watch: held.watch, work: working}) //nolint:contextcheck // both are made from ctx
 	done(acted)
 	looking, done := k.timed(held.watch, kind, "confirming")
 	//nolint:contextcheck // made from ctx
@@ -131,7 +131,7 @@ func (r *executor) actAndProbe(held leases) error {
 	var wg sync.WaitGroup
 	var probed error
 	wg.Go(func() { probed = r.probe(held.watch) })
-	acted := r.act(held.work)
+	acted := r.actAndConfirm(held)
 	wg.Wait()
 	return errors.Join(acted, probed)
 }

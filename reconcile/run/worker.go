@@ -75,28 +75,41 @@ func (w *Worker) Remedy(ctx context.Context, id string) (again time.Duration, er
 	if len(steps) == 0 {
 		return 0, nil
 	}
-	r, err := w.begin(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("work at remedy %s: %w", id, err)
-	}
-	err = r.remedy(ctx, steps)
-	accepted, crowd := w.crowd(ctx, r, steps)
-	if r.acted() {
-		r.until = time.Now().Add(confirmFor)
+	r, err := w.act(ctx, id, steps)
+	if r == nil {
+		return 0, err
 	}
 	//nolint:contextcheck // outlives the call by design
-	if looking := (carried{w.stop, ctx}); crowd {
-		err = errors.Join(err, w.confirmCrowd(looking, r, accepted))
-	} else {
-		err = errors.Join(err, r.confirmer().confirm(looking))
-	}
+	again, confirmed := w.confirm(carried{w.stop, ctx}, r, steps)
 	if r.news.Load() {
 		r.k.deliver(ctx, tellingTime)
 	}
-	if again = r.next(); crowd && again > 0 {
-		again = max(again, rollAfter)
+	return again, errors.Join(err, confirmed)
+}
+
+// act works at the open steps of a remedy. It returns no run where nothing was begun.
+func (w *Worker) act(ctx context.Context, id string, steps []reconcile.Action) (*executor, error) {
+	if slices.ContainsFunc(steps, func(a reconcile.Action) bool { return a.Outcome != reconcile.OutcomeAccepted }) {
+		w.rolls.acting.Add(1)
+		defer w.rolls.acting.Add(-1)
 	}
-	return again, err
+	r, err := w.begin(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("work at remedy %s: %w", id, err)
+	}
+	return r, r.remedy(ctx, steps)
+}
+
+// confirm looks whether what was accepted is confirmed, for a moment or, where it is one of many, with these.
+func (w *Worker) confirm(ctx context.Context, r *executor, steps []reconcile.Action) (again time.Duration, err error) {
+	if len(r.confirmer().accepted()) > 0 && w.crowd(ctx, r, steps) {
+		return w.confirmCrowd(ctx, r, &steps[0])
+	}
+	if r.acted() {
+		r.until = time.Now().Add(confirmFor)
+	}
+	err = r.confirmer().confirm(ctx)
+	return r.next(), err
 }
 
 // acted reports whether this call asked a provider for something that it accepted. Only

@@ -110,6 +110,12 @@ func (c ledgerCalls) Settle(ctx context.Context, l reconcile.Lease, a reconcile.
 	return done(ctx, c.seat, write("Settle", a.ID, a), func() error { return c.e.ledger.Settle(ctx, l, a) })
 }
 
+func (c ledgerCalls) Confirm(ctx context.Context, l reconcile.Lease, ids []string) ([]reconcile.Action, error) {
+	return ask(ctx, c.seat, write("Confirm", "", ids), func() ([]reconcile.Action, error) {
+		return c.e.ledger.Confirm(ctx, l, ids)
+	})
+}
+
 func (c ledgerCalls) SaveProbes(ctx context.Context, l reconcile.Lease, results []reconcile.ProbeResult) error {
 	return done(ctx, c.seat, write("SaveProbes", "", results), func() error {
 		return c.e.ledger.SaveProbes(ctx, l, results)

@@ -140,7 +140,7 @@ func settle(ctx context.Context, tx pgx.Tx, l reconcile.Lease, a reconcile.Actio
 		ended = append(ended, later...)
 	}
 	settled.Announce = a.Announce
-	return execAll(ctx, tx, settleWrites(settled, ended, now))
+	return execAll(ctx, tx, append(settleWrites(settled, now), settleSums(ended, []reconcile.Action{settled}, now)...))
 }
 
 // fenceLate refuses to write down what was done once another has taken over. A worker's
@@ -167,9 +167,8 @@ func settleLocks(a reconcile.Action) []write {
 	return locks
 }
 
-// settleWrites are what follows from an action that was settled, and from the later steps
-// that ended with it.
-func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.Time) []write {
+// settleWrites are what follows from an action that was settled.
+func settleWrites(settled reconcile.Action, now time.Time) []write {
 	var writes []write
 	if protocol.EndsSandbox(settled) {
 		writes = append(writes, write{"settle_sandbox", pgx.StrictNamedArgs{
@@ -180,9 +179,6 @@ func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.T
 		writes = append(writes, write{"settle_keep", pgx.StrictNamedArgs{"remedy": settled.Remedy,
 			"seq": settled.Seq, "provider": settled.Provider, "sandbox": settled.Sandbox, "later": later}})
 	}
-	if counts := protocol.Gone(settled); len(counts) > 0 {
-		writes = append(writes, countWrite(counts))
-	}
 	if protocol.Repairs(settled) {
 		writes = append(writes, write{"settle_verdict", pgx.StrictNamedArgs{
 			"subject": settled.Subject, "rule": settled.Rule, "row": protocol.Fails(settled), "now": now,
@@ -190,6 +186,18 @@ func settleWrites(settled reconcile.Action, ended []reconcile.Action, now time.T
 	}
 	if n, tell := protocol.Notice(settled, now); tell {
 		writes = append(writes, noticeWrite(n))
+	}
+	return writes
+}
+
+// settleSums are what is counted of actions that were settled, and at last the lines of the record of all that ended.
+func settleSums(ended, settled []reconcile.Action, now time.Time) (writes []write) {
+	var counts []reconcile.Counter
+	for _, a := range settled {
+		counts = append(counts, protocol.Gone(a)...)
+	}
+	if len(counts) > 0 {
+		writes = append(writes, countWrite(counts))
 	}
 	return append(writes, putEvents(column(ended, func(e reconcile.Action) reconcile.TimelineEvent {
 		return reconcile.TimelineEvent{At: now, Subject: e.Subject, Kind: "action", What: protocol.Announced(e)}

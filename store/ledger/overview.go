@@ -21,7 +21,9 @@ func (g *Reader) Overview(ctx context.Context, most int) (reconcile.Overview, er
 		return reconcile.Overview{}, err
 	}
 	o := reconcile.Overview{Now: now}
-	err = g.inSnapshot(ctx, func(tx pgx.Tx) error { return g.readOverview(ctx, tx, &o, max(most, 0)) })
+	if err = g.lately(ctx, g.pool); err == nil {
+		err = g.readOverview(ctx, &o, max(most, 0))
+	}
 	if errors.Is(err, errNoSchema) {
 		return reconcile.Overview{Now: now, Fresh: true}, nil
 	}
@@ -41,7 +43,7 @@ func (g *base) inSnapshot(ctx context.Context, do func(tx pgx.Tx) error) error {
 	})
 }
 
-func (g *Reader) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overview, most int) error {
+func (g *Reader) readOverview(ctx context.Context, o *reconcile.Overview, most int) error {
 	var passes []reconcile.PassSeen
 	readings := overviewPasses(o, &passes, most)
 	readings = append(readings, overviewFindings(o, most)...)
@@ -52,7 +54,7 @@ func (g *Reader) readOverview(ctx context.Context, tx pgx.Tx, o *reconcile.Overv
 	readings = append(readings, canaryReading(&o.Canaries))
 	var facts protocol.Facts
 	readings = append(readings, scoreReadings(&facts, o.Now)...)
-	if err := readFilled(ctx, tx, readings); err != nil {
+	if err := readAtOnce(ctx, g.pool, readings); err != nil {
 		return err
 	}
 	protocol.WithoutCanaries(o)

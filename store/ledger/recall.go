@@ -81,9 +81,40 @@ func readFilled(ctx context.Context, tx pgx.Tx, readings []reading) error {
 	if err := one(ctx, tx, "filled", nil, &filled); err != nil {
 		return err
 	}
-	return read(ctx, tx, slices.DeleteFunc(readings, func(r reading) bool {
+	return read(ctx, tx, ofFilled(readings, filled))
+}
+
+// short are readings of a few rows that each pass makes.
+var short = []string{"recall_sources", "recall_templates", "recall_installation"}
+
+// readRecalled is readFilled of what a pass recalls: what is short is read with what is filled, by one statement.
+func readRecalled(ctx context.Context, tx pgx.Tx, readings []reading) error {
+	var filled []string
+	first := []reading{each("filled", nil, scanTexts, func(names []string) { filled = names })}
+	var rest []reading
+	for _, r := range readings {
+		if slices.Contains(short, r.query) {
+			first = append(first, r)
+		} else {
+			rest = append(rest, r)
+		}
+	}
+	if err := readAtOnce(ctx, tx, first); err != nil {
+		return err
+	}
+	return read(ctx, tx, ofFilled(rest, filled))
+}
+
+func scanTexts(r pgx.Rows) (texts []string, err error) {
+	err = r.Scan(&texts)
+	return texts, err
+}
+
+// ofFilled leaves out the readings that would find nothing.
+func ofFilled(readings []reading, filled []string) []reading {
+	return slices.DeleteFunc(readings, func(r reading) bool {
 		return slices.Contains(sparse, r.query) && !slices.Contains(filled, r.query)
-	}))
+	})
 }
 
 // each makes a reading that hands over row by row.
@@ -151,7 +182,7 @@ func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol
 	readings = append(readings, controlReadings(&m.Controls, m.Now, seals)...)
 	readings = append(readings, verdictReadings(m)...)
 	readings = append(readings, canaryReading(&m.Canaries))
-	if err := readFilled(ctx, tx, readings); err != nil {
+	if err := readRecalled(ctx, tx, readings); err != nil {
 		return err
 	}
 	for i := range m.Actions {

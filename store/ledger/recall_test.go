@@ -22,8 +22,10 @@ func TestRecallIsOneSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
-	_, err = tx.Exec(t.Context(), `LOCK TABLE sandkeeper.sources IN ACCESS EXCLUSIVE MODE;
-		INSERT INTO sandkeeper.sources (name, trusted, reason) VALUES ('tasks', true, '')`)
+	_, err = tx.Exec(t.Context(), `LOCK TABLE sandkeeper.sandboxes IN ACCESS EXCLUSIVE MODE;
+		INSERT INTO sandkeeper.sources (name, trusted, reason) VALUES ('tasks', true, '');
+		INSERT INTO sandkeeper.sandboxes (provider, id, name, task, template, state, raw, first_seen, state_since)
+		VALUES ('daytona', 'sb-1', '', '', '', 'running', '', now(), now())`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +37,12 @@ func TestRecallIsOneSnapshot(t *testing.T) {
 		}
 		recalls <- m
 	}()
-	waiting(t, pool, "sources")
+	waiting(t, pool, "sandboxes")
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if m := <-recalls; len(m.Sources) != 0 {
-		t.Errorf("sources = %v, want none: they came after the recall began", m.Sources)
+	if m := <-recalls; len(m.Sources) != 0 || m.Sandboxes.Len() != 0 {
+		t.Errorf("sources = %v, and %d sandboxes, want none: they came after the recall began", m.Sources, m.Sandboxes.Len())
 	}
 }
 

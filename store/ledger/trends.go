@@ -10,7 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Trends reads so many slots of the time up to now, in one snapshot. While the ledger is younger than all of them
+// Trends reads so many slots of the time up to now, in one snapshot but for how long they are. While the ledger is younger than all of them
 // together they are shorter, so that its first hours can be seen as well.
 func (g *Reader) Trends(ctx context.Context, slot time.Duration, slots int) (reconcile.Trends, error) {
 	now, err := g.setClock(ctx)
@@ -20,19 +20,19 @@ func (g *Reader) Trends(ctx context.Context, slot time.Duration, slots int) (rec
 	var t reconcile.Trends
 	var moved []slotMoves
 	open := 0
-	err = g.inSnapshot(ctx, func(tx pgx.Tx) error {
-		var past pastPasses
-		since := now.Add(-time.Duration(slots) * slot)
-		within := pgx.StrictNamedArgs{"from": since, "now": now}
-		span := each("trend_span", within, scanPast, func(p pastPasses) { past = p })
-		if err := read(ctx, tx, []reading{span}); err != nil {
-			return err
-		}
-		t.Slot, slots = finer(now.Sub(past.first), past.passes, slot, slots)
-		t.From, t.Slots = now.Add(-time.Duration(slots)*t.Slot), make([]reconcile.TrendSlot, slots)
-		return readFilled(ctx, tx, append(trendReadings(&t, since, now, &moved),
-			each("overview_rules", nil, scanRuleCount, func(c ruleCount) { open += c.count })))
-	})
+	var past pastPasses
+	since := now.Add(-time.Duration(slots) * slot)
+	within := pgx.StrictNamedArgs{"from": since, "now": now}
+	if err = g.lately(ctx, g.pool); err == nil {
+		err = readAtOnce(ctx, g.pool, []reading{each("trend_span", within, scanPast, func(p pastPasses) { past = p })})
+	}
+	if err != nil {
+		return reconcile.Trends{}, fmt.Errorf("read the span of trends: %w", err)
+	}
+	t.Slot, slots = finer(now.Sub(past.first), past.passes, slot, slots)
+	t.From, t.Slots = now.Add(-time.Duration(slots)*t.Slot), make([]reconcile.TrendSlot, slots)
+	err = readAtOnce(ctx, g.pool, append(trendReadings(&t, since, now, &moved),
+		each("overview_rules", nil, scanRuleCount, func(c ruleCount) { open += c.count })))
 	if err != nil {
 		return reconcile.Trends{}, fmt.Errorf("read trends: %w", err)
 	}

@@ -122,6 +122,30 @@ func (g *Ledger) Settle(ctx context.Context, l reconcile.Lease, a reconcile.Acti
 	return nil
 }
 
+// Confirm closes terminations that were accepted, of these those that nobody has claimed.
+func (g *Ledger) Confirm(ctx context.Context, l reconcile.Lease, ids []string) ([]reconcile.Action, error) {
+	var confirmed []reconcile.Action
+	err := g.working(ctx, l, func(now time.Time) error {
+		for _, id := range slices.Sorted(slices.Values(ids)) {
+			own, found := g.actions[id]
+			if !found || !protocol.MayConfirm(own.Action, now) {
+				continue
+			}
+			own.ClaimedAt, own.epoch = now, l.Epoch
+			own.Attempts++
+			over := own.Action
+			over.Outcome = reconcile.OutcomeConfirmed
+			g.settle(own, over, now)
+			confirmed = append(confirmed, g.seals.Checked(copied(g.actions[id].Action), now))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("confirm %d actions: %w", len(ids), err)
+	}
+	return confirmed, nil
+}
+
 func (g *tables) settle(own action, a reconcile.Action, now time.Time) {
 	own.Outcome, own.Detail, own.NextAttempt = a.Outcome, a.Detail, a.NextAttempt
 	own.How, own.WaitsFor = a.How, slices.Clone(a.WaitsFor)

@@ -15,6 +15,20 @@ func CheckOutcome(o reconcile.Outcome) error {
 	return fmt.Errorf("outcome %q is not one of pending, accepted, done, confirmed, withdrawn, failed", o)
 }
 
+// MayConfirm reports whether an action may be closed as confirmed without a claim: a termination that was accepted, and
+// that nobody is at or is to wait for.
+func MayConfirm(a reconcile.Action, now time.Time) bool {
+	//guard:confirm-accepted lost
+	if a.Step != reconcile.StepTerminate || a.Outcome != reconcile.OutcomeAccepted {
+		return false
+	}
+	//guard:confirm-claimed once
+	if a.ClaimedBy != "" && a.ClaimEnds.After(now) {
+		return false
+	}
+	return !a.NextAttempt.After(now)
+}
+
 // CountAsk counts on a kept action that the provider was asked, when the settled one says so
 // of a time that is newer than all before.
 func CountAsk(kept *reconcile.Action, settled reconcile.Action) {

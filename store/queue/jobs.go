@@ -33,7 +33,7 @@ const probeTakes = 20 * time.Second
 
 // probersEach is how many probes there are at a time for each remedy: a probe does little but wait for a sandbox, and
 // some of those hang for as long as they may.
-const probersEach = 3
+const probersEach = 2
 
 // remedyAttempts is how often a remedy is tried on its own. The next pass kicks it again
 // in any case, as long as it is called for.

@@ -61,7 +61,7 @@ type Ledger interface {
 // Run tests the ledger that open makes: empty, migrated, and on the clock it is given.
 func Run(t *testing.T, open func(t *testing.T, clock func() time.Time) Ledger) {
 	for _, promises := range []map[string]func(*bench){
-		leases, fences, lasts, memories, findings, outbox, claims, settlements, workers, budgets, probes, totals,
+		leases, fences, lasts, memories, findings, outbox, claims, settlements, confirms, workers, budgets, probes, totals,
 		controls, histories, overviews, measurements, purges,
 		quarantines, asks, verdicts, tallies, incidents, notices, scores, reports, measurementsKept, canaries,
 	} {

@@ -132,18 +132,17 @@ func (p *provider) list(w http.ResponseWriter, r *http.Request) {
 	if err != nil { // none: it is the first page
 		from = madeAfter(r.URL.Query().Get("createdAtAfter"))
 	}
-	upTo := max(from, min(from+pageSize, len(p.tasks)))
+	upTo := from // what is gone takes no place on a page
 	text := []byte(`{"items":[`)
-	for i := from; i < upTo; i++ {
-		switch state := p.state(i, now); {
-		case state == "":
+	for shown := 0; upTo < len(p.tasks) && shown < pageSize; upTo++ {
+		state := p.state(upTo, now)
+		if state == "" {
 			continue
-		case text[len(text)-1] != '[':
-			text = append(text, ',')
-			fallthrough
-		default:
-			text = p.appendBox(text, i, state)
 		}
+		if shown++; shown > 1 {
+			text = append(text, ',')
+		}
+		text = p.appendBox(text, upTo, state)
 	}
 	text = append(text, `],"nextCursor":null}`...)
 	if upTo < len(p.tasks) {

@@ -21,7 +21,7 @@ import (
 
 // remedyWorkers are the remedies, and the probes, that a process works at side by side. Most
 // of the time they wait for a provider, and one that hangs must not keep the others waiting.
-const remedyWorkers = 16
+const remedyWorkers = 24
 
 // boundMemory is for a process that stays: garbage grows only up to what a fleet of this many
 // tasks and sandboxes needs, so that one of 10,000 and 10,000 stays below 100 MB in all. The
