@@ -88,6 +88,11 @@ func runOnce(ctx context.Context, o *app.Options, f *runFlags) error {
 		show.Stage("holding the rules against the history")
 		a.Prove(ctx, min(app.ProveOnce, f.timeout/4))
 	}
+	subjects := 0 // a quick pass holds less
+	if f.kind() == reconcile.Full {
+		subjects = a.LastSubjects(ctx)
+	}
+	endWith(subjects)
 	r, err := a.Keeper(show.Stage).Once(ctx, f.kind(), f.wait)
 	show.End()
 	if failed := a.Announce(ctx); failed != nil {

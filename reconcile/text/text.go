@@ -86,6 +86,9 @@ func Storable(s string) bool { return utf8.ValidString(s) && !strings.Contains(s
 // Stored is the text as a database can hold it. One bad byte of a provider or a task's row
 // must not cost a whole pass its record.
 func Stored(s, instead string) string {
+	if Storable(s) {
+		return s
+	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, instead), "\x00", "")
 }
 

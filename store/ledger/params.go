@@ -20,14 +20,45 @@ func column[R, V any](rows []R, pick func(R) V) []V {
 	return values
 }
 
-// field is column for large rows, of which many are written: none is copied.
-func field[R, V any](rows []R, pick func(*R) V) []V {
-	values := make([]V, len(rows))
-	for i := range rows {
-		values[i] = pick(&rows[i])
-	}
-	return values
+// Picked is one field of many rows as a parameter for unnest. Each value is made when it is encoded, in the place of
+// the one before: lists of them, and a copy of each on its way into the statement, were much of what a first pass
+// allocated.
+type picked[R, V any] struct {
+	rows []R
+	pick func(*R) V
+	one  V
 }
+
+// field picks one field of each row, of which many are written. V is a type of pgtype: these are encoded where they
+// are.
+func field[R, V any](rows []R, pick func(*R) V) *picked[R, V] {
+	return &picked[R, V]{rows: rows, pick: pick}
+}
+
+// Dimensions says how many there are.
+func (p *picked[R, V]) Dimensions() []pgtype.ArrayDimension {
+	//nolint:gosec // a statement writes few thousand rows
+	return []pgtype.ArrayDimension{{Length: int32(len(p.rows)), LowerBound: 1}}
+}
+
+// Index is the value of a row, until that of another one is asked for.
+func (p *picked[R, V]) Index(i int) any {
+	p.one = p.pick(&p.rows[i])
+	return &p.one
+}
+
+// IndexType is what [picked.Index] returns.
+func (p *picked[R, V]) IndexType() any { return new(V) }
+
+// words is a text as a parameter.
+func words(s string) pgtype.Text { return pgtype.Text{String: s, Valid: true} }
+
+// number is a whole number as a parameter; of a sum it is the bits, which are read back the same way.
+func number[N ~int64 | ~uint64](n N) pgtype.Int8 { return pgtype.Int8{Int64: int64(n), Valid: true} }
+
+func yes(is bool) pgtype.Bool { return pgtype.Bool{Bool: is, Valid: true} }
+
+func size(n float64) pgtype.Float8 { return pgtype.Float8{Float64: n, Valid: true} }
 
 // stamp is a time as a parameter: null when zero.
 func stamp(t time.Time) pgtype.Timestamptz {

@@ -44,8 +44,8 @@ func behindFence(statement string) string {
 
 // rowsAtOnce is how many tasks, sandboxes, findings or lines of the timeline one statement of a record writes. The
 // transaction stands still while a statement is encoded, and the server ends one that stands still for five seconds:
-// all of a large fleet took longer.
-const rowsAtOnce = 5000
+// all of a large fleet took longer. What a statement is encoded into grows with it, and is garbage then.
+const rowsAtOnce = 2000
 
 // Record writes everything that a pass came to in one transaction, and ends the pass.
 // It is refused, as a whole, when the lease was lost or the pass has ended already.
@@ -174,6 +174,15 @@ func recordWrites(r reconcile.Record, now time.Time) ([]write, error) {
 // A recordPart is made when it is its turn.
 type recordPart func() []write
 
+// appendEach is column in the room of another list.
+func appendEach[R, V any](to []V, rows []R, pick func(R) V) []V {
+	to = slices.Grow(to, len(rows))
+	for _, r := range rows {
+		to = append(to, pick(r))
+	}
+	return to
+}
+
 // worldParts are what a pass saw of tasks, sandboxes, sources and templates.
 func worldParts(r reconcile.Record, now time.Time) []recordPart {
 	var parts []recordPart
@@ -183,11 +192,19 @@ func worldParts(r reconcile.Record, now time.Time) []recordPart {
 	for some := range slices.Chunk(r.Sandboxes, rowsAtOnce) {
 		parts = append(parts, func() []write { return []write{putSandboxes(some)} })
 	}
+	var tasks []reconcile.TaskSeen // of one part, and then of the next one: by then it was written
 	for some := range slices.Chunk(r.Heard, rowsAtOnce) {
-		parts = append(parts, func() []write { return []write{putTasks(column(some, (*reconcile.CompactTask).Seen), now)} })
+		parts = append(parts, func() []write {
+			tasks = appendEach(tasks[:0], some, (*reconcile.CompactTask).Seen)
+			return []write{putTasks(tasks, now)}
+		})
 	}
+	var sandboxes []reconcile.SandboxSeen // likewise
 	for some := range slices.Chunk(r.Fresh, rowsAtOnce) {
-		parts = append(parts, func() []write { return []write{putSandboxes(column(some, (*reconcile.CompactSandbox).Seen))} })
+		parts = append(parts, func() []write {
+			sandboxes = appendEach(sandboxes[:0], some, (*reconcile.CompactSandbox).Seen)
+			return []write{putSandboxes(sandboxes)}
+		})
 	}
 	return append(parts, func() (writes []write) {
 		if len(r.Sources) > 0 {

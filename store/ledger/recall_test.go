@@ -2,6 +2,9 @@ package ledger
 
 import (
 	"context"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -64,6 +67,66 @@ func TestRecallCostsWhatIsAliveNotTheHistory(t *testing.T) {
 	}
 	if m := recalled(t, g); m.Tasks.Len() != 2000 || m.Sandboxes.Len() != 2000 || len(m.Probes) != 2000 {
 		t.Errorf("%d tasks, %d sandboxes, %d probes, want 2000 each", m.Tasks.Len(), m.Sandboxes.Len(), len(m.Probes))
+	}
+}
+
+// TestRecallLooksForWhatIsGoneLong: by each live task, in the order of the index, once something is gone for long, and
+// by none before, whatever the statistics say. What comes is what a plain join finds.
+func TestRecallLooksForWhatIsGoneLong(t *testing.T) {
+	g := migrated(t, ledgerPool(t, pgtest.Database(t)), atNoon)
+	ctx := t.Context()
+	do := func(sql string) {
+		t.Helper()
+		if _, err := g.pool.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := pgx.StrictNamedArgs{"recent": ledgerNoon.Add(-time.Hour)}
+	texts := func(sql string) []string {
+		t.Helper()
+		rows, err := g.pool.Query(ctx, sql, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := drain(rows, scanText)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	looks := regexp.MustCompile(`task_states t \(actual rows=(\d+)`)
+	check := func(wantLooks string) {
+		t.Helper()
+		plan := strings.Join(texts("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) "+queries["recall_sandboxes"]), "\n")
+		got := ""
+		if of := looks.FindStringSubmatch(plan); of != nil {
+			got = of[1]
+		}
+		if got != wantLooks {
+			t.Errorf("by %q live tasks was looked for what is gone for long, want %q:\n%s", got, wantLooks, plan)
+		}
+		is := texts("SELECT q.id FROM (" + queries["recall_sandboxes"] + ") q ORDER BY q.id")
+		want := texts(`SELECT id FROM sandkeeper.sandboxes s WHERE gone_at IS NULL OR gone_at > @recent OR EXISTS (
+			SELECT FROM sandkeeper.task_states t WHERE t.live AND t.id = s.task) ORDER BY id`)
+		if !slices.Equal(is, want) {
+			t.Errorf("%d sandboxes are recalled, want %d: %.300q, want %.300q", len(is), len(want), is, want)
+		}
+	}
+	const add = `INSERT INTO sandkeeper.sandboxes (provider, id, name, task, template, state, raw, gone_at, gone_by_us)
+		SELECT 'daytona', '%s-' || i, '', '%s' || i %% %d, '', 'ended', '', %s, false FROM generate_series(1, %d) i`
+	do(`INSERT INTO sandkeeper.task_states (id, status, state, sandbox, entry_sum, error_sum, error_changed, live,
+			changed_at)
+		SELECT i, '', 'running', '', 0, 0, false, i <= 1000, '2026-01-01' FROM generate_series(0, 3000) i`)
+	do(fmt.Sprintf(add, "there", "", 1001, "NULL", 1000))
+	do(fmt.Sprintf(add, "lately", "", 1001, "'"+ledgerNoon.Add(-time.Minute).Format(time.RFC3339)+"'", 100))
+	for _, statistics := range []string{"SELECT", "ANALYZE sandkeeper.sandboxes, sandkeeper.task_states"} {
+		do(statistics)
+		check("")
+	}
+	do(fmt.Sprintf(add, "long", "", 3001, "'2026-01-01'", 9000))
+	for _, statistics := range []string{"SELECT", "ANALYZE sandkeeper.sandboxes, sandkeeper.task_states"} {
+		do(statistics)
+		check("1001")
 	}
 }
 

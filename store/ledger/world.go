@@ -15,16 +15,19 @@ import (
 // putTasks writes tasks, each once.
 func putTasks(ts []reconcile.TaskSeen, now time.Time) write {
 	type task = reconcile.TaskSeen
-	when := func(pick func(*task) time.Time) []pgtype.Timestamptz {
+	text := func(pick func(*task) string) *picked[task, pgtype.Text] {
+		return field(ts, func(t *task) pgtype.Text { return words(pick(t)) })
+	}
+	when := func(pick func(*task) time.Time) *picked[task, pgtype.Timestamptz] {
 		return field(ts, func(t *task) pgtype.Timestamptz { return stamp(pick(t)) })
 	}
 	return write{"put_tasks", pgx.StrictNamedArgs{
 		"now":           now,
 		"hour":          protocol.HourOf(now),
-		"ids":           field(ts, func(t *task) string { return clean(t.ID) }),
-		"statuses":      field(ts, func(t *task) string { return clean(t.Status) }),
-		"states":        field(ts, func(t *task) string { return string(t.State) }),
-		"sandboxes":     field(ts, func(t *task) string { return clean(t.Sandbox) }),
+		"ids":           text(func(t *task) string { return clean(t.ID) }),
+		"statuses":      text(func(t *task) string { return clean(t.Status) }),
+		"states":        text(func(t *task) string { return string(t.State) }),
+		"sandboxes":     text(func(t *task) string { return clean(t.Sandbox) }),
 		"since":         when(func(t *task) time.Time { return t.Since }),
 		"first_seen":    when(func(t *task) time.Time { return t.FirstSeen }),
 		"updated_at":    when(func(t *task) time.Time { return t.UpdatedAt }),
@@ -32,41 +35,40 @@ func putTasks(ts []reconcile.TaskSeen, now time.Time) write {
 		"stale_start":   when(func(t *task) time.Time { return t.StaleStart }),
 		"ahead_sign":    when(func(t *task) time.Time { return t.AheadSign }),
 		"ahead_since":   when(func(t *task) time.Time { return t.AheadSince }),
-		"entry_sums":    field(ts, func(t *task) int64 { return int64(t.EntrySum) }),
-		"error_sums":    field(ts, func(t *task) int64 { return int64(t.ErrorSum) }), // the bits, read back the same way
-		"error_changed": field(ts, func(t *task) bool { return t.ErrorChanged }),
-		"live":          field(ts, func(t *task) bool { return t.Live }),
-		"turns":         field(ts, func(t *task) *string { return attempts(t.Attempts) }),
+		"entry_sums":    field(ts, func(t *task) pgtype.Int8 { return number(t.EntrySum) }),
+		"error_sums":    field(ts, func(t *task) pgtype.Int8 { return number(t.ErrorSum) }),
+		"error_changed": field(ts, func(t *task) pgtype.Bool { return yes(t.ErrorChanged) }),
+		"live":          field(ts, func(t *task) pgtype.Bool { return yes(t.Live) }),
+		"turns":         field(ts, func(t *task) pgtype.Text { return attempts(t.Attempts) }),
 		"recreated":     when(func(t *task) time.Time { return t.Recreated }),
 		"late_sign":     when(func(t *task) time.Time { return t.LateSign }),
-		"mark_sums":     field(ts, func(t *task) int64 { return int64(t.MarkSum) }),
+		"mark_sums":     field(ts, func(t *task) pgtype.Int8 { return number(t.MarkSum) }),
 		"mark_at":       when(func(t *task) time.Time { return t.MarkAt }),
 		"beat_at":       when(func(t *task) time.Time { return t.BeatAt }),
-		"tenants":       field(ts, func(t *task) string { return t.Tenant }),
-		"named":         field(ts, func(t *task) string { return clean(t.Named) }),
-		"traces":        field(ts, func(t *task) string { return t.Trace }),
-		"beat_gaps":     field(ts, func(t *task) int64 { return int64(t.BeatGap) }),
+		"tenants":       text(func(t *task) string { return t.Tenant }),
+		"named":         text(func(t *task) string { return clean(t.Named) }),
+		"traces":        text(func(t *task) string { return t.Trace }),
+		"beat_gaps":     field(ts, func(t *task) pgtype.Int8 { return number(int64(t.BeatGap)) }),
 	}}
 }
 
-// attempts is a list of times as an array's text, nil when there is none: arrays of arrays
+// attempts is a list of times as an array's text, null when there is none: arrays of arrays
 // cannot be taken apart in SQL.
-func attempts(list []time.Time) *string {
+func attempts(list []time.Time) pgtype.Text {
 	if len(list) == 0 {
-		return nil
+		return pgtype.Text{}
 	}
 	times := column(list, func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) })
-	text := "{" + strings.Join(times, ",") + "}"
-	return &text
+	return words("{" + strings.Join(times, ",") + "}")
 }
 
 // putSandboxes writes sandboxes, each once.
 func putSandboxes(ss []reconcile.SandboxSeen) write {
 	type sandbox = reconcile.SandboxSeen
-	text := func(pick func(*sandbox) string) []string {
-		return field(ss, func(s *sandbox) string { return clean(pick(s)) })
+	text := func(pick func(*sandbox) string) *picked[sandbox, pgtype.Text] {
+		return field(ss, func(s *sandbox) pgtype.Text { return words(clean(pick(s))) })
 	}
-	when := func(pick func(*sandbox) time.Time) []pgtype.Timestamptz {
+	when := func(pick func(*sandbox) time.Time) *picked[sandbox, pgtype.Timestamptz] {
 		return field(ss, func(s *sandbox) pgtype.Timestamptz { return stamp(pick(s)) })
 	}
 	return write{"put_sandboxes", pgx.StrictNamedArgs{
@@ -83,12 +85,12 @@ func putSandboxes(ss []reconcile.SandboxSeen) write {
 		"resumed_at":  when(func(s *sandbox) time.Time { return s.ResumedAt }),
 		"ran_at":      when(func(s *sandbox) time.Time { return s.RanAt }),
 		"gone_at":     when(func(s *sandbox) time.Time { return s.GoneAt }),
-		"gone_by_us":  field(ss, func(s *sandbox) bool { return s.GoneByUs }),
+		"gone_by_us":  field(ss, func(s *sandbox) pgtype.Bool { return yes(s.GoneByUs) }),
 		"worked_at":   when(func(s *sandbox) time.Time { return s.WorkedAt }),
 		"regions":     text(func(s *sandbox) string { return s.Region }),
-		"cpu":         field(ss, func(s *sandbox) float64 { return s.Size.CPU }),
-		"gpu":         field(ss, func(s *sandbox) float64 { return s.Size.GPU }),
-		"memory_gib":  field(ss, func(s *sandbox) float64 { return s.Size.MemoryGiB }),
+		"cpu":         field(ss, func(s *sandbox) pgtype.Float8 { return size(s.Size.CPU) }),
+		"gpu":         field(ss, func(s *sandbox) pgtype.Float8 { return size(s.Size.GPU) }),
+		"memory_gib":  field(ss, func(s *sandbox) pgtype.Float8 { return size(s.Size.MemoryGiB) }),
 	}}
 }
 
