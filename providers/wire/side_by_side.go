@@ -51,8 +51,8 @@ type sideBySide struct {
 
 // eachOf calls visit with every page of a scope, never two at once, like [EachPage]: one after the other, or side by
 // side.
-// Marks are when something near the end of each page was made, as an earlier listing showed it: so a listing need not be
-// read for a while before it is known where its parts may well begin. What it shows now is returned.
+// Marks are when something near the end of each page was made, as an earlier listing showed it: so it need not be read
+// for a while before it is known where its parts may well begin. What it shows now is returned.
 func eachOf(ctx context.Context, scope Scope, marks []time.Time, all met, visit func(Page) error,
 ) ([]time.Time, error) {
 	if scope.From == nil {

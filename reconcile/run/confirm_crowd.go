@@ -118,7 +118,7 @@ func (w *Worker) confirmCrowd(ctx context.Context, r *executor, a *reconcile.Act
 	return again, err
 }
 
-// stay looks for all jobs of the crowd: once towards the end of the wave, and when nobody acts any more, until none
+// stay looks for all jobs of the crowd: where very many wait while others act, and when nobody acts any more, until none
 // waits.
 func (w *Worker) stay(ctx context.Context, at *roll, provider string, fleet int) error {
 	rested, wait := 0, besideLooks

@@ -27,8 +27,8 @@ func TestRecallIsOneSnapshot(t *testing.T) {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
 	_, err = tx.Exec(t.Context(), `LOCK TABLE sandkeeper.sandboxes IN ACCESS EXCLUSIVE MODE;
 		INSERT INTO sandkeeper.sources (name, trusted, reason) VALUES ('tasks', true, '');
-		INSERT INTO sandkeeper.sandboxes (provider, id, name, task, template, state, raw, first_seen, state_since)
-		VALUES ('daytona', 'sb-1', '', '', '', 'running', '', now(), now())`)
+		INSERT INTO sandkeeper.sandboxes (provider, id, name, task, template, state, raw, first_seen, state_since, gone_by_us)
+		VALUES ('daytona', 'sb-1', '', '', '', 'running', '', now(), now(), false)`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestRecallIsOneSnapshot(t *testing.T) {
 		}
 		recalls <- m
 	}()
-	waiting(t, pool, "sandboxes")
+	waiting(t, pool, "task_states") // which it reads with them
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}

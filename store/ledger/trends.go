@@ -10,8 +10,8 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
-// Trends reads so many slots of the time up to now, in one snapshot but for how long they are. While the ledger is younger than all of them
-// together they are shorter, so that its first hours can be seen as well.
+// Trends reads so many slots of the time up to now, in one snapshot but for how long they are. While the ledger is
+// younger than all of them together they are shorter, so that its first hours can be seen as well.
 func (g *Reader) Trends(ctx context.Context, slot time.Duration, slots int) (reconcile.Trends, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
