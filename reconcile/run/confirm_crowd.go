@@ -118,8 +118,8 @@ func (w *Worker) confirmCrowd(ctx context.Context, r *executor, a *reconcile.Act
 	return again, err
 }
 
-// stay looks for all jobs of the crowd: where very many wait while others act, and when nobody acts any more, until none
-// waits.
+// stay looks for all jobs of the crowd: where very many wait while others act, and when nobody acts any more, until
+// none waits.
 func (w *Worker) stay(ctx context.Context, at *roll, provider string, fleet int) error {
 	rested, wait := 0, besideLooks
 	for until := time.Now().Add(rollStays); time.Now().Before(until); {
