@@ -169,10 +169,13 @@ func (k observer) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reco
 	if len(refs) == 0 || !k.anyReferenced() {
 		return
 	}
+	//guard:look-label P1
+	labels := k.unreadLabels(s, refs)
+	read := k.readByID(ctx, s, labels) == nil
 	rows := view.NewProver(s, &k.Policy)
 	for _, ref := range refs {
 		look := s.Lookups[ref]
-		if look.Gone || look.Error != "" {
+		if look.Gone || look.Error != "" || !read && slices.Contains(labels, look.Sandbox.Task) {
 			continue
 		}
 		rows.Settle(&look.Sandbox)
@@ -183,6 +186,24 @@ func (k observer) lookup(ctx context.Context, s *reconcile.Snapshot, refs []reco
 		}
 		s.AddOwned(look.Sandbox)
 	}
+}
+
+// unreadLabels are the tasks of which nobody knows yet whether they have rows, and whose labels these looks show: where
+// one has none, the label speaks against the row that names its sandbox.
+func (k observer) unreadLabels(s *reconcile.Snapshot, refs []reconcile.Ref) (ids []string) {
+	live := make(map[string]bool, len(s.Tasks))
+	for i := range s.Tasks {
+		live[s.Tasks[i].ID] = true
+	}
+	for _, ref := range refs {
+		sb := s.Lookups[ref].Sandbox
+		_, known := s.Rows[sb.Task]
+		known = known || live[sb.Task] || s.Absent[sb.Task] || s.Unparsable[sb.Task]
+		if sb.Task != "" && !known && k.Policy.Providers[ref.Provider].ByRow(&sb) {
+			ids = append(ids, sb.Task)
+		}
+	}
+	return ids
 }
 
 // lookupBut does the same, but for what was looked at a moment ago.
