@@ -130,6 +130,9 @@ func TestSeenSandboxes(t *testing.T) {
 				"knew box daytona/s1 running since=9m gone=5m", `s1 running of "" since 9m gone - resumed - ran 0s`},
 		"it left a tombstone": {
 			"box daytona/s1 ended; knew box daytona/s1 running since=9m", `s1 ended of "" since 0s gone 0s resumed - ran -`},
+		"a tombstone that nothing proves ours": {
+			"box daytona/s1 ended owned=no; task t1 running; knew box daytona/s1 running task=t1 since=9m",
+			`s1 running of "t1" since 0s gone 0s resumed - ran -`},
 		"its tombstone is known": {"box daytona/s1 ended; knew box daytona/s1 ended since=9m gone=9m", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
