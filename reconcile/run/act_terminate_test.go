@@ -37,7 +37,9 @@ type logged struct{ reconcile.Provider }
 
 func (l logged) Capabilities() reconcile.Capabilities { return reconcile.Capabilities{Logs: l} }
 
-func (logged) Logs(context.Context, reconcile.Sandbox, int) (string, error) { return "what it did", nil }
+func (logged) Logs(context.Context, reconcile.Sandbox, int) (string, error) {
+	return "what it did", nil
+}
 
 // TestLogOfAnothers: where rows alone prove whose a sandbox is, a listing may have shown one with a task's label. The log
 // of what the last look shows to be another's is not read.
