@@ -32,8 +32,8 @@ func (w *watch) touches(s *Step) string {
 	if s.Call != "Probe" && s.Call != "Logs" && s.Call != "Resume" || s.Err != nil {
 		return ""
 	}
-	if b := w.platform.boxes[reconcile.Ref{Provider: s.Party, ID: s.ID}]; b != nil && b.owner == foreign &&
-		!b.unwatched && !(b.taken && (w.platform.now().Sub(b.born) < unavoidable || len(w.platform.clocks.steps(s.Party)) > 0)) {
+	if b := w.platform.boxes[reconcile.Ref{Provider: s.Party, ID: s.ID}]; b != nil && b.owner == foreign && !b.unwatched &&
+		!(b.taken && (w.platform.now().Sub(b.born) < unavoidable || len(w.platform.clocks.steps(s.Party)) > 0)) {
 		return fmt.Sprintf("%s of %s: it is %s", s.Call, b.ref, b.owner)
 	}
 	return ""
