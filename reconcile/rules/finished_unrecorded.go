@@ -112,7 +112,12 @@ func firstFinished(v *view.View, s *reconcile.Subject) time.Time {
 // finishedAndGone reports whether nothing is left of who finished: its worker is silent and its
 // sandbox is gone. Nobody will record the end any more, and the veto would keep the row for ever.
 func finishedAndGone(v *view.View, s *reconcile.Subject) bool {
-	over := func(b *reconcile.SeenSandbox) bool { return b.Gone || b.Here && b.State == reconcile.SandboxEnded }
+	over := func(b *reconcile.SeenSandbox) bool {
+		// What only a search showed that was behind, and nobody ever saw, the look before the act does not count either.
+		//guard:unrecorded-known live
+		gone := b.Gone && b.Known
+		return gone || b.Here && b.State == reconcile.SandboxEnded
+	}
 	if _, alive := v.Alive(s.Task); alive || !s.HasBox(over) {
 		return false
 	}

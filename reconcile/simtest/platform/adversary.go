@@ -157,9 +157,16 @@ func (t mishaps) nameForeign(id string) {
 		}
 		if key != "" {
 			t.table.change(id, func(r *row) { r.Sandbox = key })
+			b.unwatched = b.unwatched || t.table.rows[id].unwatched(b)
 			return
 		}
 	}
+}
+
+// unwatched reports whether a sandbox came in the same time without a read of the live set as the row, and before it. A
+// row that is dated back to before the sandbox reads like an honest one then.
+func (r *row) unwatched(b *box) bool {
+	return r != nil && !r.unread.IsZero() && b.born.After(r.unread) && b.born.Before(r.came)
 }
 
 // plant writes into the ledger that an operator wants the sandbox of a task ended. The key it does not have.

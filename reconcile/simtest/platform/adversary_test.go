@@ -2,6 +2,7 @@ package platform
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
@@ -79,4 +80,25 @@ func TestForgedNames(t *testing.T) {
 			t.Errorf("%v: the row shows %v", err, rows)
 		}
 	})
+}
+
+// TestUnwatched: only what came since the newest read, and before the row, could be taken for the row's own.
+func TestUnwatched(t *testing.T) {
+	at := func(minute int) time.Time { return time.Date(2000, 1, 1, 0, minute, 0, 0, time.UTC) }
+	for name, c := range map[string]struct {
+		unread, born, came time.Time
+		want               bool
+	}{
+		"between the read and the row": {at(3), at(4), at(7), true},
+		"before the read":              {at(3), at(2), at(7), false},
+		"at the read":                  {at(3), at(3), at(7), false},
+		"after the row":                {at(3), at(8), at(7), false},
+		"nothing was read yet":         {time.Time{}, at(4), at(7), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := (&row{unread: c.unread, came: c.came}).unwatched(&box{born: c.born}); got != c.want {
+				t.Errorf("unwatched is %v, want %v", got, c.want)
+			}
+		})
+	}
 }

@@ -101,30 +101,31 @@ const (
 
 // A box is one sandbox and the truth of it.
 type box struct {
-	ref     reconcile.Ref
-	cloud   *cloud
-	owner   owner
-	task    *task // whose it truly is; nil for none
-	worker  *worker
-	name    string
-	former  *box   // the sandbox of its name that it goes on with
-	key     string // what rows and events name it by
-	born    time.Time
-	over    time.Time // since when it is gone or doomed; zero while it is there
-	state   reconcile.SandboxState
-	since   time.Time              // in this state
-	perHour float64                // USD that its provider truly charges for it
-	lost    time.Time              // since when nothing runs in it, once it is over
-	broken  time.Time              // since when nothing works inside; zero: it works
-	used    time.Time              // when somebody last did something in it
-	setUp   time.Time              // until when it is being set up for its worker
-	probed  reconcile.ProbeOutcome // what the newest probe met
-	failed  time.Time              // the first of the present run of failed probes
-	proven  time.Time              // the newest probe that was answered
-	shown   bool                   // a listing has shown that it is its task's
-	kept    map[string]string      // its labels, while they are lost
-	reused  bool                   // its id was another's before
-	taken   bool                   // it was ours until its owner relabelled it
+	ref       reconcile.Ref
+	cloud     *cloud
+	owner     owner
+	task      *task // whose it truly is; nil for none
+	worker    *worker
+	name      string
+	former    *box   // the sandbox of its name that it goes on with
+	key       string // what rows and events name it by
+	born      time.Time
+	over      time.Time // since when it is gone or doomed; zero while it is there
+	state     reconcile.SandboxState
+	since     time.Time              // in this state
+	perHour   float64                // USD that its provider truly charges for it
+	lost      time.Time              // since when nothing runs in it, once it is over
+	broken    time.Time              // since when nothing works inside; zero: it works
+	used      time.Time              // when somebody last did something in it
+	setUp     time.Time              // until when it is being set up for its worker
+	probed    reconcile.ProbeOutcome // what the newest probe met
+	failed    time.Time              // the first of the present run of failed probes
+	proven    time.Time              // the newest probe that was answered
+	shown     bool                   // a listing has shown that it is its task's
+	kept      map[string]string      // its labels, while they are lost
+	reused    bool                   // its id was another's before
+	taken     bool                   // it was ours until its owner relabelled it
+	unwatched bool                   // a row that names it may be older, for all that anybody could read
 
 	labelled time.Time // when it got other labels
 }

@@ -17,6 +17,8 @@ func (w *watch) foreign(d *effect) string {
 		return "" // a person asked for what is at work as well
 	case d.ends() && d.b.owner == twins && d.asked() && d.a.Anyway:
 		return "" // a person was told that the account may be shared
+	case d.ends() && d.b.owner == foreign && d.b.unwatched && d.a != nil && isEvil(d.a.Task):
+		return "" // what it took for a row that is older than the sandbox reads like one
 	case d.ends() && d.b.owner != ours:
 		return fmt.Sprintf("%s: it is not ours but %s", d.what(), d.b.owner)
 	case d.write != nil && w.before != nil && w.before.Outside:
@@ -30,11 +32,19 @@ func (w *watch) touches(s *Step) string {
 	if s.Call != "Probe" && s.Call != "Logs" && s.Call != "Resume" || s.Err != nil {
 		return ""
 	}
-	if b := w.platform.boxes[reconcile.Ref{Provider: s.Party, ID: s.ID}]; b != nil && b.owner == foreign &&
+	if b := w.platform.boxes[reconcile.Ref{Provider: s.Party, ID: s.ID}]; b != nil && b.owner == foreign && !b.unwatched &&
 		!(b.taken && (w.platform.now().Sub(b.born) < unavoidable || len(w.platform.clocks.steps(s.Party)) > 0)) {
 		return fmt.Sprintf("%s of %s: it is %s", s.Call, b.ref, b.owner)
 	}
 	return ""
+}
+
+// lastRead is when any process read the live set last.
+func (w *watch) lastRead() (at time.Time) {
+	for _, p := range w.procs {
+		at = reconcile.Latest(at, p.live.at)
+	}
+	return at
 }
 
 // sacred is P2: "No write to a task row that is terminal, or that has moved since it was judged."

@@ -29,6 +29,8 @@ type table struct {
 type row struct {
 	reconcile.Task
 	version int
+	came    time.Time // truly, whatever it says of itself
+	unread  time.Time // the newest read of the live set before that; zero before the first
 }
 
 var (

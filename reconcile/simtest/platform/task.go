@@ -101,6 +101,7 @@ func (t maker) taskEvent(a *args) {
 		r.Retries, r.MaxAttempts = true, k.max
 	}
 	r.Timeout = k.limit
+	r.came, r.unread = t.now(), t.watch.lastRead()
 	t.table.rows[id] = r
 	k.changed(t.Platform)
 	if a.word(1) == "new" {
