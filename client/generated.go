@@ -312,7 +312,7 @@ type Action struct {
 	HeldBy *[]Held `json:"held_by,omitempty"`
 
 	// How In which way it came to its outcome, where something depends on that: refused, adopted, unsure, unheard,
-	// anew, taken-back.
+	// anew, vanished, taken-back.
 	How            *string `json:"how,omitempty"`
 	ID             string  `json:"id"`
 	IncludeRunning *bool   `json:"include_running,omitempty"`

@@ -21,6 +21,9 @@ var Unclaimed = []How{HowAdopted, HowUnsure}
 // asked for it.
 func (a *Action) Claimable() bool { return !slices.Contains(Unclaimed, a.How) }
 
+// Tried are what the How of a withdrawn action says when an earlier try of it may be why what it was about is over.
+var Tried = []How{HowAnew, HowVanished}
+
 // Unasked are the words by which terminating-stuck says that no request of ours stands for a sandbox that goes. What
 // was withdrawn, because its task went on in it, does not stand: a pass recalls no such request.
 const Unasked = "no request of sandkeeper's for its end stands"

@@ -93,6 +93,7 @@ const (
 	HowUnsure    How = "unsure"     // it was on its way out, and whether an earlier attempt of ours had asked is not known
 	HowUnheard   How = "unheard"    // it goes or is gone, and of what we had asked no answer said that it was heard
 	HowAnew      How = "anew"       // withdrawn, tried before: the task has begun anew, and that attempt may be why
+	HowVanished  How = "vanished"   // withdrawn, tried before: the row is gone, and that attempt may have written it
 	HowTakenBack How = "taken-back" // withdrawn by the operator that the Detail names
 )
 

@@ -299,6 +299,34 @@ func TestADeletionOfOthersIsTheirs(t *testing.T) {
 	}
 }
 
+// TestAVanishedRowTellsNothing: where a row is gone, nobody can read whether an earlier try of ours had written it.
+func TestAVanishedRowTellsNothing(t *testing.T) {
+	now := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)
+	v := view.New(&reconcile.Snapshot{Memory: reconcile.Memory{Now: now}}, &reconcile.Policy{})
+	there := &reconcile.Subject{Task: &reconcile.Task{ID: "t1"}}
+	for name, c := range map[string]struct {
+		step     reconcile.Step
+		attempts int
+		subject  *reconcile.Subject
+		want     reconcile.How
+	}{
+		"tried before":                        {reconcile.StepFail, 2, nil, reconcile.HowVanished},
+		"the first try":                       {reconcile.StepFail, 1, nil, ""},
+		"the row is there and has no mark":    {reconcile.StepFail, 2, there, ""},
+		"the end of a sandbox writes no row":  {reconcile.StepTerminate, 2, nil, ""},
+		"tried before, a row that was to run": {reconcile.StepRequeue, 2, nil, reconcile.HowVanished},
+	} {
+		a := reconcile.Action{ID: "a-1", Step: c.step, Rule: "deadline-exceeded", Subject: "task:t1", Task: "t1",
+			Provider: "lab", Sandbox: "s1", Attempts: c.attempts, PlannedAt: now}
+		sb := reconcile.Sandbox{Ref: reconcile.Ref{Provider: "lab", ID: "s1"}, State: reconcile.SandboxRunning, Owned: true, AsOf: now}
+		got := MayAct(v, &a, &Facts{Now: now, Lookup: reconcile.Lookup{Sandbox: sb},
+			Recheck: &Recheck{View: v, Subject: c.subject, Kept: "the row is gone"}})
+		if got.Outcome != reconcile.OutcomeWithdrawn || got.How != c.want {
+			t.Errorf("%s: %+v, want it withdrawn: %q", name, got, c.want)
+		}
+	}
+}
+
 // TestAHeldVerdictMakesRoom: what is held when it is judged again makes room for another rule, unless the last pass planned
 // it, and would plan it again.
 func TestAHeldVerdictMakesRoom(t *testing.T) {

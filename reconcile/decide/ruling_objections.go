@@ -95,7 +95,13 @@ func notFound(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 	found := f.Recheck.Finding
 	//guard:ruling-found harm
 	if found == nil {
-		return withdraw("looked again: " + f.Recheck.Kept)
+		out := withdraw("looked again: " + f.Recheck.Kept)
+		// Nobody can read any more whether an earlier try, of which nothing was written down, had written it.
+		//guard:ruling-vanished lost
+		if f.Recheck.Subject == nil && a.Step.OnRow() && a.Attempts > 1 {
+			out.How = reconcile.HowVanished
+		}
+		return out
 	}
 	//guard:end-other-box harm
 	if ends(a) && (found.Sandbox != a.Sandbox || found.Provider != a.Provider) {

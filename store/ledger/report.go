@@ -37,7 +37,8 @@ func reportReadings(rules protocol.Reports, now time.Time, since time.Duration) 
 		each("report_verdicts", pgx.StrictNamedArgs{"from": from}, scanRuleReport,
 			func(r reconcile.RuleReport) { *rules.Of(r.Rule) = r }),
 		each("report_findings", pgx.StrictNamedArgs{"from": from, "asked": reconcile.AskedRules, "going": protocol.RuleGoing,
-			"nobodys": protocol.RuleNobodys, "adopted": string(reconcile.HowAdopted), "anew": string(reconcile.HowAnew),
+			"nobodys": protocol.RuleNobodys, "adopted": string(reconcile.HowAdopted),
+			"tried": []string{string(reconcile.HowAnew), string(reconcile.HowVanished)},
 			"taken": string(reconcile.HowTakenBack)},
 			scanRuleFindings,
 			func(f reconcile.RuleReport) {

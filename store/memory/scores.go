@@ -164,7 +164,7 @@ func (g *actionTable) repairs(f *reconcile.FindingSeen) (own, asked, other bool)
 		// Nobody knows what came of it, or of what gave way to an operator's.
 		under := (!a.Outcome.Closed() || a.How == reconcile.HowTakenBack) && a.Attempts > 0
 		done := a.Outcome == reconcile.OutcomeDone || a.Outcome == reconcile.OutcomeConfirmed ||
-			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() || a.How == reconcile.HowAnew || under
+			a.Outcome == reconcile.OutcomeAccepted || !a.FirstActed.IsZero() || slices.Contains(reconcile.Tried, a.How) || under
 		same := a.Subject == f.Subject || a.Sandbox != "" && a.Sandbox == f.Sandbox && a.Provider == f.Provider
 		// A row that we wrote may be why what is found of its sandbox is over; what is nobody's may name any task.
 		same = same || a.Step.OnRow() && f.Task != "" && a.Task == f.Task && f.Rule != protocol.RuleNobodys

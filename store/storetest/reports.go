@@ -123,6 +123,19 @@ var reports = map[string]func(*bench){
 		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "over-age" })]
 		b.equal("by itself, by a rule", []int{got.Resolved, got.ByRule}, []int{0, 2})
 	},
+	"what was tried, and whose row is gone by now, did not resolve by itself": func(b *bench) {
+		gone, a := found("looping", "a"), failing("a")
+		b.pass(reconcile.Record{Findings: []reconcile.Finding{gone}, Actions: []reconcile.Action{a}})
+		b.claimed("a") // by a process that wrote the row, and could not write that down
+		b.clock.move(time.Minute)
+		b.pass(reconcile.Record{Resolved: []reconcile.FindingKey{gone.Key()}})
+		again := b.claimed("a")
+		again.Outcome, again.How = reconcile.OutcomeWithdrawn, reconcile.HowVanished
+		b.must(b.Settle(b.Context(), b.lease, again))
+		r := b.report(time.Hour)
+		got := r[slices.IndexFunc(r, func(r reconcile.RuleReport) bool { return r.Rule == "looping" })]
+		b.equal("by itself", got.Resolved, 0)
+	},
 	"what gave way to an operator's after it was tried may be why it is over": func(b *bench) {
 		gone, left := at("daytona", "over-age", "sb-a"), at("daytona", "over-age", "sb-b")
 		tried, waits := ending("t", 0, "sb-a"), ending("u", 0, "sb-b")

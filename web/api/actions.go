@@ -23,7 +23,7 @@ type Action struct {
 	Reason   string `json:"reason,omitempty" jsonschema_extras:"x-untrusted=true"`
 	Detail   string `json:"detail,omitempty" jsonschema_extras:"x-untrusted=true"`
 	// In which way it came to its outcome, where something depends on that: refused, adopted, unsure, unheard,
-	// anew, taken-back.
+	// anew, vanished, taken-back.
 	How string `json:"how,omitempty"`
 	// What holds one that was looked at and left open.
 	HeldBy   []Held     `json:"held_by,omitempty"`

@@ -4,7 +4,7 @@
 -- was planned before, and was under way or confirmed while the finding was open, may be why it resolved as well.
 -- What was gone, or on its way out (@adopted), before anybody asked for it was ended by nobody of us; an attempt of a
 -- process that died may have, and one that is under way, of which nobody knows what came of it, also where it gave way to
--- an operator's (@taken), and one after which the task began anew (@anew).
+-- an operator's (@taken), and one after which the task began anew, or its row went (@tried).
 -- A row that we wrote may be why what is found of its task's sandbox is over; what is nobody's (@nobodys) may name any task.
 -- What was to go (@going) goes because of that, however long its provider still lists it. Where the ledger's clock was
 -- set back while a finding was open, it tells no order.
@@ -20,7 +20,7 @@ FROM sandkeeper.findings f LEFT JOIN LATERAL (
            OR a.step IN ('fail', 'requeue', 'restore') AND f.task <> '' AND a.task = f.task AND f.rule <> @nobodys)
       AND a.how <> @adopted
       AND (a.outcome IN ('done', 'confirmed', 'accepted') OR a.first_acted_at IS NOT NULL
-           OR (a.closed_at IS NULL OR a.how = @taken) AND a.attempts > 0 OR a.how = @anew)
+           OR (a.closed_at IS NULL OR a.how = @taken) AND a.attempts > 0 OR a.how = ANY (@tried::text[]))
       AND (a.planned_at <= f.resolved_at OR f.resolved_at < f.opened_at)
       AND (a.step <> 'terminate' OR a.first_acted_at IS NOT NULL OR a.attempts > 1
            OR (a.closed_at IS NULL OR a.how = @taken) AND a.attempts > 0)
