@@ -25,7 +25,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	})
 	//guard:missing-never-had harm
 	if !had && !namesOne(v, s) {
-		return healthyResult("no sandbox of it was ever seen, and its row names none that was: it may need none")
+		return neverHad(v, s.Task)
 	}
 	if s.HasBox(func(b *reconcile.SeenSandbox) bool {
 		return b.Here && !b.Lost() && b.State != reconcile.SandboxDeleting && !v.Strange(s, b)
@@ -112,6 +112,19 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
 		}, record, because),
 	}
+}
+
+// neverHad is what is said of a task of which nobody knows that it ever had a sandbox. Where only rows prove whose one
+// is, what passes saw of it is not remembered while its provider's clock is not believed.
+func neverHad(v *view.View, t *reconcile.Task) Result {
+	for _, provider := range v.P.Candidates(t) {
+		clock := reconcile.ProviderClockOf(provider)
+		if t.Sandbox != "" && v.P.Providers[provider].Referenced && !v.Trusted(clock) {
+			return Result{Suspect: "no sandbox of it is on record, nor would one be that there was: " + clock +
+				" is not trusted, so that no row proves one to be its own"}
+		}
+	}
+	return healthyResult("no sandbox of it was ever seen, and its row names none that was: it may need none")
 }
 
 // onlySearched reports whether nothing but a search by link says that what the row names is not there: this pass lists

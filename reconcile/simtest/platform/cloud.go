@@ -122,6 +122,7 @@ type box struct {
 	failed    time.Time              // the first of the present run of failed probes
 	proven    time.Time              // the newest probe that was answered
 	shown     bool                   // a listing has shown that it is its task's
+	noted     bool                   // and that could be proven then, so that the ledger remembers it
 	kept      map[string]string      // its labels, while they are lost
 	reused    bool                   // its id was another's before
 	taken     bool                   // it was ours until its owner relabelled it

@@ -211,7 +211,7 @@ func (t truth) finder(k *task, r *row) string {
 	switch {
 	case !started && r.State == reconcile.TaskAssigned && t.enforced("assigned-stale"):
 		return "assigned-stale"
-	case started && lost && k.box != nil && (k.box.shown || r.names(k.box) && !mayNeedNone(k, &seen)) &&
+	case started && lost && k.box != nil && (k.box.noted || r.names(k.box) && !mayNeedNone(k, &seen)) &&
 		t.enforced("sandbox-missing"):
 		return "sandbox-missing"
 	}

@@ -193,8 +193,16 @@ func (p *process) shown(s *Step) {
 		if b.ref.Provider == s.Party && b.there() && b.task != nil && b.kept == nil &&
 			(b.former != nil && b.former.shown || p.platform.watch.linked(b.task, b)) {
 			b.shown = true
+			b.noted = b.noted || b.former != nil && b.former.noted || !p.platform.undated(b.cloud)
 		}
 	}
+}
+
+// undated reports whether rows alone prove which sandboxes of a provider are ours, and its clock is off, so that nobody
+// knows which of a row and its sandbox is the older one: none is remembered while that lasts.
+func (t *Platform) undated(c *cloud) bool {
+	off := t.clocks.of(c.name).Sub(t.now()).Abs()
+	return c.entry.Owns.Referenced && off > reconcile.ProviderSkew
 }
 
 func (p *process) readLive(s *Step, now moment) {
