@@ -93,8 +93,12 @@ func (r confirmer) confirmGone(ctx context.Context, waiting []reconcile.Action, 
 	}
 	written := map[string]bool{}
 	for part := range slices.Chunk(gone, goneAtOnce) {
-		for _, a := range r.writeGone(ctx, part) {
+		confirmed, err := r.writeGone(ctx, part)
+		for _, a := range confirmed {
 			written[a.ID] = true
+		}
+		if err != nil && ctx.Err() != nil {
+			break // who is told to stop does not wait for a ledger that hangs, part by part
 		}
 	}
 	for _, a := range waiting {
@@ -106,7 +110,7 @@ func (r confirmer) confirmGone(ctx context.Context, waiting []reconcile.Action, 
 }
 
 // writeGone confirms these at once, and returns those that it did.
-func (r confirmer) writeGone(ctx context.Context, ids []string) []reconcile.Action {
+func (r confirmer) writeGone(ctx context.Context, ids []string) ([]reconcile.Action, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
 	defer cancel()
 	confirmed, err := r.actions.Confirm(ctx, r.lease, ids)
@@ -117,5 +121,5 @@ func (r confirmer) writeGone(ctx context.Context, ids []string) []reconcile.Acti
 		r.keep(a)
 		r.k.Log.LogAttrs(ctx, slog.LevelInfo, "action "+string(a.Outcome), actionTold(&a)...)
 	}
-	return confirmed
+	return confirmed, err
 }

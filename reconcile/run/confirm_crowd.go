@@ -101,7 +101,11 @@ func (w *Worker) confirmCrowd(ctx context.Context, r *executor, a *reconcile.Act
 	case r.acted() && at.stays.CompareAndSwap(false, true):
 		defer at.stays.Store(false)
 		return rollCares, w.stay(ctx, at, a.Provider, r.fleet())
-	case r.acted(), at.stays.Load() && !r.confirmer().overdue(a, r.now):
+	case r.acted():
+		return rollCares, nil
+	case r.confirmer().overdue(a, r.now): // who looks for all leaves it out, and it waits for nobody's listing
+		return r.confirmAlone(ctx, told{})
+	case at.stays.Load():
 		return rollCares, nil
 	}
 	if err := w.rollCall(ctx, at, a); err != nil {
@@ -111,7 +115,12 @@ func (w *Worker) confirmCrowd(ctx context.Context, r *executor, a *reconcile.Act
 	if err != nil || len(open) == 0 { // who read the listing settled it for all
 		return 0, err
 	}
-	_, err = r.confirmer().confirmAll(ctx, func([]reconcile.Action) told { return w.toldOf(ctx, at, a) })
+	return r.confirmAlone(ctx, w.toldOf(ctx, at, a))
+}
+
+// confirmAlone looks at what one job waits for, by what a listing said, and says when to look again.
+func (r *executor) confirmAlone(ctx context.Context, said told) (again time.Duration, err error) {
+	_, err = r.confirmer().confirmAll(ctx, func([]reconcile.Action) told { return said })
 	if again = r.next(); again > 0 {
 		again = max(again, rollAfter)
 	}
@@ -248,14 +257,14 @@ func (w *Worker) call(ctx context.Context, at *roll, provider string) (left int,
 		}
 	}()
 	looking := reconcile.InLane(ctx, reconcile.LaneAction)
-	if !c.crowdPays(provider, len(waiting)) {
-		return c.confirmAll(looking, func([]reconcile.Action) told { return told{} })
-	}
-	at.called = map[reconcile.Ref]bool{}
+	at.called, at.said = map[reconcile.Ref]bool{}, told{}
 	for i := range waiting {
 		at.called[reconcile.Ref{Provider: provider, ID: waiting[i].Sandbox}] = true
 	}
+	defer func() { at.read = time.Now() }() // also of few, each of which was got: the jobs of the others need not
+	if !c.crowdPays(provider, len(waiting)) {
+		return c.confirmAll(looking, func([]reconcile.Action) told { return told{} })
+	}
 	at.said, err = c.confirmTold(looking, provider, waiting)
-	at.read = time.Now()
 	return len(c.accepted()), err
 }

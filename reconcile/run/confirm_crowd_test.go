@@ -164,3 +164,75 @@ func TestManyAreConfirmedBesideTheirEnds(t *testing.T) {
 		}
 	})
 }
+
+// TestFewOfACrowdAreGotOnce: where few are accepted while many are still to be asked for, each of the few is got by its
+// own job, and not by that of each other one.
+func TestFewOfACrowdAreGotOnce(t *testing.T) {
+	for _, few := range []int{20, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			s, asked := stageOfMany(t, few, 24*time.Hour)
+			var more []reconcile.Action
+			for i := range 40 {
+				id := fmt.Sprint("sb-later-", i)
+				s.cloud.Put(simulated.Sandbox{ID: id, CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
+				more = append(more, reconcile.AskTerminate(reconcile.RuleOperator, labRef(id), "", reconcile.AskOptions{}))
+			}
+			s.ask(more...)
+			s.cloud.ResetCalls()
+			s.jobs(run.NewWorker(t.Context(), s.whole()), asked)
+			gets := 0
+			for _, n := range s.calls(simulated.Get) {
+				gets += n
+			}
+			if gets > 3*few {
+				t.Errorf("%d jobs made %d gets, want a few each", few, gets)
+			}
+		})
+	}
+}
+
+// TestOverdueOfACrowdAreLookedAt: what is gone past its deadline, while nothing may be asked for again, is confirmed by
+// the first look, and not said to be still there.
+func TestOverdueOfACrowdAreLookedAt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, asked := stageOfMany(t, 60, 90*time.Second)
+		time.Sleep(90 * time.Second)
+		s.control(s.ledger.Pause(t.Context(), reconcile.Pause{Scope: "all", Author: "ana", Reason: "night"}))
+		s.jobs(run.NewWorker(t.Context(), s.whole()), asked)
+		for _, a := range asked {
+			if got := s.became(a); got.Outcome != reconcile.OutcomeConfirmed {
+				t.Errorf("%s is %s (%s), want it to be confirmed", a.Sandbox, got.Outcome, got.Detail)
+			}
+		}
+	})
+}
+
+// hangsOnConfirm is a ledger that hangs from the first confirmation of many on, and whose process is told to stop then.
+type hangsOnConfirm struct {
+	reconcile.Ledger
+	writes *int
+	stop   func()
+}
+
+func (l hangsOnConfirm) Confirm(ctx context.Context, _ reconcile.Lease, _ []string) ([]reconcile.Action, error) {
+	*l.writes++
+	l.stop()
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// TestAStopWaitsForOneWrite: of many that are gone, who is told to stop writes down no further part while the ledger
+// hangs.
+func TestAStopWaitsForOneWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := stageOfMany(t, 300, 20*time.Second)
+		k := s.whole()
+		writes := 0
+		ctx, stop := context.WithCancel(t.Context())
+		k.Ledger = hangsOnConfirm{k.Ledger, &writes, stop}
+		_, _ = k.Once(ctx, reconcile.Full, time.Hour) // its error is that of the stop
+		if writes != 1 {
+			t.Errorf("%d writes were begun, want the first", writes)
+		}
+	})
+}
