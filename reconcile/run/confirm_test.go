@@ -51,14 +51,7 @@ func TestConfirmsSideBySide(t *testing.T) {
 // stageOfMany has many sandboxes whose termination was accepted a minute ago, in a cloud where they stay for so long.
 func stageOfMany(t *testing.T, many int, stay time.Duration) (s *stage, asked []reconcile.Action) {
 	t.Helper()
-	s = openedIn(t, simulated.Options{DeleteAfter: stay})
-	s.policy.Limits.PerHour = 10 * many
-	for i := range many {
-		id := fmt.Sprintf("sb-asked-%03d", i)
-		s.cloud.Put(simulated.Sandbox{ID: id, CreatedAt: time.Now(), Labels: map[string]string{"app": "ours"}})
-		asked = append(asked, reconcile.AskTerminate(reconcile.RuleOperator, labRef(id), "", reconcile.AskOptions{}))
-	}
-	s.ask(asked...)
+	s, asked = stageOfEnds(t, many, stay)
 	s.once()
 	for _, a := range asked {
 		if got := s.became(a); got.Outcome != reconcile.OutcomeAccepted {
