@@ -55,7 +55,25 @@ func holdWords(by reconcile.Held) string {
 	case reconcile.HeldFreeze:
 		return "while " + sourceWords(by.What) + " " + areOrIs(by.What) + " not trusted"
 	}
+	if why := holdsBecause[by.Kind]; why != "" {
+		return "because " + why
+	}
 	return "because of this: " + plainHold(by.String())
+}
+
+// holdsBecause says in few words, for a headline, what the reason of a hold says of one subject in a sentence of its own,
+// so that what is alike is counted together: the reasons differ in an id or a time.
+var holdsBecause = map[reconcile.HeldKind]string{
+	reconcile.HeldVeto:         "another finding forbids it",
+	reconcile.HeldNotExclusive: "others may share the account",
+	reconcile.HeldUnparsable:   "the link to a task cannot be relied on",
+	reconcile.HeldSilence:      "only silence speaks for it",
+	reconcile.HeldRefuted:      "the rule was wrong about this tenant before",
+	reconcile.HeldDoubtful:     "the sandbox is not proven ours",
+	reconcile.HeldUnmatched:    "it may be the sandbox of a task that has none",
+	reconcile.HeldUnknown:      "its state is not known here",
+	reconcile.HeldExplained:    "another row explains it",
+	reconcile.HeldUnlooked:     "the sandbox was not looked at",
 }
 
 func plainHold(words string) string { return text.Plain(words, mostHolding) }
