@@ -103,10 +103,10 @@ func (s *model) batchEvent(b *batch) event {
 	if b.n == 1 {
 		e.what = append(e.what, targetOf(a), ui.Cell{Text: pastOf(a)})
 	} else {
-		many := ui.Cell{Text: ui.Count(b.n, nounOf(a)) + " "}
+		many := ui.Said(ui.Count(b.n, nounOf(a)))
 		e.what = append(e.what, many.To(ui.Asking("actions", "state", reconcile.ChosenClosed, "rule", a.Rule, "step",
 			string(a.Step))),
-			ui.Cell{Text: pastOf(a)})
+			ui.Cell{Text: " " + pastOf(a)})
 	}
 	e.what = append(e.what, ui.Cell{Text: " · "}, ui.RuleCell(a.Rule))
 	if a.Author != "" {
