@@ -39,6 +39,7 @@ type reader struct {
 
 	trends   *reconcile.Trends // of the last time that they could be read
 	trendsAt time.Time         // when they were asked for
+	trendsOf time.Time         // the same by the ledger's clock
 }
 
 func newReader(o Options) *reader { return &reader{ledger: o.Ledger, ready: o.Ready} }
@@ -103,10 +104,12 @@ func (r *reader) readNow(ctx context.Context) web.Reading {
 		now.Unready = r.ready(ctx)
 		r.fit.Store(now.Unready == nil)
 	}
-	trends, at := r.newTrends(ctx, &now)
+	trends, asked := r.newTrends(ctx, &now)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.trends, r.trendsAt = trends, at
+	if asked {
+		r.trends, r.trendsAt, r.trendsOf = trends, began, now.Overview.Now
+	}
 	now.Trends, now.Past = trends, r.good
 	r.number++
 	now.Number = r.number
@@ -117,24 +120,30 @@ func (r *reader) readNow(ctx context.Context) web.Reading {
 	return now
 }
 
-// What the trends are of, and for how long they are shown.
+// What the trends are of, and for how long they are shown: shortly where something was done since, which stands beside
+// them.
 const (
 	trendSlot  = 15 * time.Minute
 	trendSlots = 96
 	trendReuse = 30 * time.Second
+	trendMoved = 5 * time.Second
 )
 
-// newTrends are the trends of the day, read again once they are old. Without them the page has no charts, and all else.
-func (r *reader) newTrends(ctx context.Context, now *web.Reading) (*reconcile.Trends, time.Time) {
+// newTrends are the trends of the day, and whether they were asked for: again once they are old. Without them the page
+// has no charts, and all else.
+func (r *reader) newTrends(ctx context.Context, now *web.Reading) (trends *reconcile.Trends, asked bool) {
 	r.mu.Lock()
-	last, at := r.trends, r.trendsAt
+	last, at, of := r.trends, r.trendsAt, r.trendsOf
 	r.mu.Unlock()
-	if now.Err != nil || now.Overview.Fresh || !at.IsZero() && time.Since(at) < trendReuse {
-		return last, at
+	shown := trendReuse
+	if o := &now.Overview; len(o.Recent) > 0 && o.Recent[0].ClosedAt.After(of) {
+		shown = trendMoved
 	}
-	began := time.Now()
+	if now.Err != nil || now.Overview.Fresh || !at.IsZero() && time.Since(at) < shown {
+		return last, false
+	}
 	if trends, err := r.ledger.Trends(ctx, trendSlot, trendSlots); err == nil {
-		return &trends, began
+		return &trends, true
 	}
-	return last, began
+	return last, true
 }

@@ -216,3 +216,44 @@ func TestWorldsAreAsLarge(t *testing.T) {
 		t.Errorf("webtest.MostRead is %d, %d are read", webtest.MostRead, most)
 	}
 }
+
+// counting is a ledger in which something may have been done, and which counts how often its trends are read.
+type counting struct {
+	webtest.Ledger
+	done  time.Time
+	reads int
+}
+
+func (l *counting) Overview(context.Context, int) (reconcile.Overview, error) {
+	o := reconcile.Overview{Now: time.Now()}
+	if !l.done.IsZero() {
+		o.Recent = []reconcile.Action{{ClosedAt: l.done}}
+	}
+	return o, nil
+}
+
+func (l *counting) Trends(context.Context, time.Duration, int) (reconcile.Trends, error) {
+	l.reads++
+	return reconcile.Trends{}, nil
+}
+
+// TestTrendsAreReadOnceSomethingIsDone: "0 actions done" does not stand beside an action that was.
+func TestTrendsAreReadOnceSomethingIsDone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := &counting{}
+		r := readerOf(ledger)
+		look := func(after time.Duration, want int) {
+			t.Helper()
+			time.Sleep(after)
+			if r.readNow(t.Context()); ledger.reads != want {
+				t.Errorf("the trends were read %d times, want %d", ledger.reads, want)
+			}
+		}
+		look(0, 1)
+		look(10*time.Second, 1)
+		ledger.done = time.Now()
+		look(time.Second, 2)
+		look(10*time.Second, 2)
+		look(20*time.Second, 3)
+	})
+}
