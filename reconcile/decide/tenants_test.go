@@ -49,6 +49,14 @@ func TestTenantsTrust(t *testing.T) {
 		"one tenant's tasks show life, and a listing shows nothing": {
 			shared + "task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 assigned tenant=t1", "listing:daytona@evil",
 			"shows no sandbox of ours"},
+		"the same, and that listing failed before": {
+			shared + "source listing:daytona untrusted reason=\"the listing failed: unexpected end\"; " +
+				"task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 assigned tenant=t1", "listing:daytona@evil",
+			"shows no sandbox of ours"},
+		"the same, and it showed nothing before, while others spoke": {
+			shared + "source listing:daytona untrusted reason=\"the listing shows no sandbox of ours\"; " +
+				"task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 assigned tenant=t1",
+			"listing:daytona listing:daytona@evil", "shows no sandbox of ours"},
 		"those of two do": {
 			shared + "task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 running ev.heartbeat=9s tenant=t1",
 			"listing:daytona", "shows no sandbox of ours"},

@@ -50,6 +50,11 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	if age, by := v.StateAge(s); age-max(t.AsOf.Sub(v.S.T0), 0) < grace {
 		return Result{Suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
 	}
+	//guard:missing-named-too harm
+	if other := v.NamingToo(t); other != nil && startsYet(v, s) {
+		return Result{Suspect: fmt.Sprintf("its row names %s, as that of task %s does: whether its own ever came nothing tells yet",
+			text.Clip(t.Sandbox, 60), text.Clip(other.ID, 60))}
+	}
 	where, ok := v.Locate(s)
 	//guard:missing-looked harm
 	if !ok {
@@ -112,6 +117,12 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
 		}, record, because),
 	}
+}
+
+// startsYet reports whether a task was handed out so lately that its sandbox may still come.
+func startsYet(v *view.View, s *reconcile.Subject) bool {
+	age, _ := v.StateAge(s)
+	return s.Task.State == reconcile.TaskAssigned && age < After(v, "assigned-stale", s)
 }
 
 // neverHad is what is said of a task of which nobody knows that it ever had a sandbox. Where only rows prove whose one

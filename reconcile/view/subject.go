@@ -99,6 +99,29 @@ func (v *places) RowsBySandbox() map[reconcile.Ref]*reconcile.Task {
 
 // Naming are the rows, of those that are not over, that may name the sandbox. A pass that finds much asks for each.
 func (v *places) Naming(b *reconcile.Sandbox) iter.Seq[*reconcile.Task] {
+	return func(yield func(*reconcile.Task) bool) {
+		for _, key := range b.Called() {
+			for _, i := range v.rowsNaming(key) {
+				if !yield(&v.S.Tasks[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// NamingToo is another task, which is not over, whose row names what this one's does; nil where there is none.
+func (v *places) NamingToo(t *reconcile.Task) *reconcile.Task {
+	for _, i := range v.rowsNaming(t.Sandbox) {
+		if other := &v.S.Tasks[i]; other.ID != t.ID {
+			return other
+		}
+	}
+	return nil
+}
+
+// rowsNaming are the places of the rows, of those that are not over, that name a sandbox so.
+func (v *places) rowsNaming(key string) []int32 {
 	if v.naming == nil {
 		v.naming = make(map[string][]int32, len(v.S.Tasks))
 		for i := range v.S.Tasks {
@@ -107,15 +130,7 @@ func (v *places) Naming(b *reconcile.Sandbox) iter.Seq[*reconcile.Task] {
 			}
 		}
 	}
-	return func(yield func(*reconcile.Task) bool) {
-		for _, key := range b.Called() {
-			for _, i := range v.naming[key] {
-				if !yield(&v.S.Tasks[i]) {
-					return
-				}
-			}
-		}
-	}
+	return v.naming[key]
 }
 
 // NamedElsewhere are the sandboxes that the task's row names and that are none of the subject's: their label says

@@ -150,10 +150,19 @@ func (v assessor) assessEmptyListings(subs []reconcile.Subject) {
 	}
 	for _, provider := range v.P.Candidates(witness) {
 		name := reconcile.ListingOf(provider)
+		part := ofTenant(name, tenant)
 		//guard:listing-empty P3
 		if v.Trusted(name) && !v.everSaw(provider) {
-			v.revert(name)
-			v.trust(ofTenant(name, tenant), reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s, %s", witness.ID,
+			// What speaks for one tenant alone does not keep what failed once, and is whole by now, from all others.
+			before := v.S.Memory.Sources[name]
+			//guard:listing-empty-whole live
+			showedNone := before.ShowedNone()
+			//guard:listing-empty-kept P3
+			if showedNone {
+				v.revert(name)
+			}
+			v.revert(part)
+			v.trust(part, reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s, %s", witness.ID,
 				witness.Status, reconcile.LifeLine(witness))))
 		}
 	}
