@@ -68,6 +68,12 @@ func TestSandboxMissing(t *testing.T) {
 			"finding sandbox-missing task:t1 first=29s last=15s sighted=15s sightings=1; " + ran + gone, "seen", ""},
 		"listed since a minute before it fell silent, without it": {
 			named + atWork + "source listing:daytona trusted since=3m; find t1 none", "held", "not listed while its worker was heard"},
+		"the same where rows prove whose a sandbox is, and a label alone links it": {
+			seen + "provider daytona referenced=yes label=yes named=no id=no; " + atWork +
+				"source listing:daytona trusted since=3m; find t1 none", "held", "not listed while its worker was heard"},
+		"the same where rows prove whose a sandbox is, and name it": {
+			named + "provider daytona referenced=yes named=yes; " + atWork + "source listing:daytona trusted since=3m; find t1 none",
+			"due", ""},
 		"listed since an hour, of which its worker was heard for as long as two listings take": {
 			named + atWork + "source listing:daytona trusted since=2h; find t1 none", "held", "only searched for"},
 		"listed since its worker fell silent": {

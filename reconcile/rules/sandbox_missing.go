@@ -168,8 +168,9 @@ func unshown(v *view.View, s *reconcile.Subject) bool {
 func listedAtWork(v *view.View, s *reconcile.Subject, provider string) bool {
 	source, known := v.S.Memory.Sources[reconcile.ListingOf(provider)]
 	heard := s.Known && s.Seen().Status == s.Task.Status && !s.Task.LastSeen().IsZero()
-	if !known || !source.Trusted || !heard || v.P.Providers[provider].Referenced {
-		return false // where rows prove whose a sandbox is, it shows without labels, and may not be remembered
+	//guard:missing-unshown-label harm
+	if p := v.P.Providers[provider]; !known || !source.Trusted || !heard || p.Referenced && p.LinkSandbox {
+		return false // what rows name, and prove to be ours, shows without labels, and may not be remembered
 	}
 	began := v.Since(s.Seen().Since)
 	shown := began - max(v.P.Providers[provider].IndexLag, view.ShownWithin) // from then on listings had to show it

@@ -32,7 +32,7 @@ func (t truth) accepted(k *task, rule string) string {
 		return "what has the name in its row is broken"
 	case (rule == "inactive" || rule == "heartbeat-lost") && t.woundBefore(k, r.Sandbox):
 		return "an earlier worker of its name has set the clock ahead"
-	case (rule == "sandbox-missing" || rule == "heartbeat-lost") && k.box != nil && !k.box.shown &&
+	case rule == "heartbeat-lost" && k.box != nil && !k.box.shown &&
 		k.box.former == nil && !t.watch.linked(k, k.box):
 		// "find by link only for a task whose sandbox was never seen": it lost its label before that.
 		return "nobody has ever seen its sandbox as its own"
