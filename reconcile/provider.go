@@ -55,6 +55,7 @@ type Capabilities struct {
 	Checker    Checker
 	Deaths     Deaths
 	Planter    Planter
+	Unsure     Unsure
 	Streams    Streams // where its entry asks for it
 
 	NoTerminate, NoProbe bool // these calls are refused
@@ -78,6 +79,13 @@ func CapabilitiesOf(p Provider) Capabilities {
 		return c.Capabilities()
 	}
 	return Capabilities{}
+}
+
+// Unsure is a provider that finds a sandbox no more once its end was asked for, also where that failed.
+type Unsure interface {
+	// EndFailed keeps in mind that an end of the sandbox was asked for so long ago, by whichever process, and that it
+	// failed: nobody knows whether it was carried out. No call is made for it.
+	EndFailed(id string, ago time.Duration)
 }
 
 // Streams is a provider that tells of ends as they happen. What it tells is a reason to look, and no fact: it may come

@@ -88,7 +88,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Checker: p,
-		Deaths: p, Planter: p}
+		Deaths: p, Planter: p, Unsure: p}
 }
 
 // New makes the adapter of an entry. It makes no call.

@@ -26,6 +26,11 @@ func (p *Provider) noteKill(id string, a wire.Answer) {
 	}
 }
 
+// EndFailed keeps the same in mind of a kill that another process may have asked for, or an earlier run of this one.
+func (p *Provider) EndFailed(id string, ago time.Duration) {
+	p.unsure.LoadOrStore(id, p.base.Now().Add(-max(ago, 0)))
+}
+
 // certainlyGone is nil where a sandbox that is not found is gone. After a kill that failed its own event proves that
 // the machine ended, and later that nobody measures it any more: the samples come from the node, and not from the
 // record.

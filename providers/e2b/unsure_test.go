@@ -64,3 +64,29 @@ func TestNotFoundWithoutAKillIsGone(t *testing.T) {
 		t.Errorf("Get = %v, want gone", err)
 	}
 }
+
+// Another process may have asked for the kill that failed: what the ledger knows of it counts like an answer of its own,
+// from when it was asked for, and takes nothing back that this process saw later.
+func TestFailedKillOfAnotherProcess(t *testing.T) {
+	for name, c := range map[string]struct {
+		told []time.Duration
+		gone bool
+	}{
+		"nobody tells of one":         {nil, true},
+		"a moment ago":                {[]time.Duration{time.Second}, false},
+		"a moment ago, then long ago": {[]time.Duration{time.Second, time.Hour}, false},
+		"when its node had its time":  {[]time.Duration{nodeNotices}, true},
+		"a clock that is ahead":       {[]time.Duration{-time.Hour}, false},
+	} {
+		l := newLab(t)
+		s := l.put(simulated.Sandbox{})
+		l.says["GET /sandboxes/"+s.ID] = reply{404, js, fmt.Sprintf(`{"code":404,"message":"Sandbox \"%s\" doesn't exist"}`, s.ID), nil}
+		l.says["GET /events/sandboxes/"+s.ID], l.says["GET /sandboxes/metrics"] = reply{200, js, "[]", nil}, reply{200, js, `{"sandboxes":{}}`, nil}
+		for _, ago := range c.told {
+			l.EndFailed(s.ID, ago)
+		}
+		if _, err := l.Get(t.Context(), s.ID); errors.Is(err, reconcile.ErrNotFound) != c.gone || err == nil {
+			t.Errorf("%s: Get = %v, want gone: %t", name, err, c.gone)
+		}
+	}
+}

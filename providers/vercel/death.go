@@ -20,6 +20,7 @@ type stop struct {
 	RequestedAt stamp  `json:"requestedStopAt"`
 	StoppedAt   stamp  `json:"stoppedAt"`
 	AbortedAt   stamp  `json:"abortedAt"`
+	SavedAt     stamp  `json:"snapshottedAt"`
 }
 
 // Death is what the session's own record says of its end, for as long as there is one. It tells no reason: only
@@ -51,8 +52,11 @@ func (v *stop) death(asOf time.Time) (reconcile.Death, error) {
 		return reconcile.Death{}, wire.NoRecord("the session's record tells no end")
 	}
 	why := v.Status + ", and nobody asked for it"
-	if v.RequestedAt > 0 {
+	switch {
+	case v.RequestedAt > 0:
 		why = v.Status + " on request"
+	case v.SavedAt > 0: // whether somebody asked for the snapshot, or its stop took it, is not told
+		why = v.Status + ", with a snapshot"
 	}
 	return reconcile.Death{At: at, AsOf: asOf, Reason: why, Incarnation: v.ID, Record: "session record"}, nil
 }

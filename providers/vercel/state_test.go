@@ -228,3 +228,17 @@ func TestNew(t *testing.T) {
 		}
 	}
 }
+
+// What a session's record says of its end: a snapshot ends a session as well, and is no end that nobody asked for.
+func TestEndOnRecord(t *testing.T) {
+	for want, v := range map[string]stop{
+		"stopped on request":               {Status: "stopped", RequestedAt: at(noon), StoppedAt: at(noon), SavedAt: at(noon)},
+		"stopped, with a snapshot":         {Status: "stopped", StoppedAt: at(noon), SavedAt: at(noon)},
+		"stopped, and nobody asked for it": {Status: "stopped", StoppedAt: at(noon)},
+		"aborted, and nobody asked for it": {Status: "aborted", AbortedAt: at(noon)},
+	} {
+		if d, err := v.death(noon); err != nil || d.Reason != want || !d.At.Equal(noon) {
+			t.Errorf("death = %+v, %v; want %q at %s", d, err, want, noon)
+		}
+	}
+}

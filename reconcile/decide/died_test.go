@@ -41,6 +41,15 @@ func TestRecordOfTheEnd(t *testing.T) {
 		"a later one of its name may have gone on until now": {"provider daytona nameslast=yes; " + strings.Replace(task+knew, "created=1h",
 			"created=1h gone=1m", 1) + died, "seen", "on record"},
 	})
+	// Rows hold the name of a sandbox, which is brought back in a later run by the next command: the record is of one run.
+	const named = "provider daytona name=yes nameslast=yes; task t1 running started=1h updated=1h ev.heartbeat=2m sandbox=w1; " +
+		"knew box daytona/s1 running task=t1 name=w1 created=1h; box daytona/s1 stopped task=t1 key=w1; look daytona/s1 stopped task=t1 key=w1 died="
+	testRule(t, "sandbox-missing", map[string]ruleCase{
+		"a run of its name is over": {named + "29s", "seen", "on record"},
+		"and none came for as long": {named + "30s", "due", "on record"},
+		"a shorter threshold":       {"rule sandbox-missing after=3s; " + named + "3s", "due", "on record"},
+		"a shorter one is not over": {"rule sandbox-missing after=3s; " + named + "2s", "seen", "on record"},
+	})
 	const assigned = "provider daytona id=yes; task t1 assigned updated=9s sandbox=s1; knew task t1 assigned since=9s; "
 	const came = "knew box daytona/s1 running task=t1 since=8s first=8s; "
 	testRule(t, "assigned-stale", map[string]ruleCase{

@@ -220,11 +220,11 @@ func strangers(v *view.View, s *reconcile.Subject) (holds reconcile.HeldBy) {
 
 // onRecord reports whether the provider has the end of each sandbox of the task on record, so that no second look is
 // needed. Who makes the threshold longer gives the platform time to bring a sandbox back by itself: it counts from the
-// newest of these ends then.
+// newest of these ends then. So it does where a sandbox comes back under its name: the record is of one run.
 func onRecord(v *view.View, s *reconcile.Subject, after time.Duration) bool {
 	ends := v.DiedAll(s)
 	longer := after > reconcile.RuleNamed("sandbox-missing").Default.After
-	return len(ends) > 0 && !slices.ContainsFunc(ends, func(d *reconcile.Death) bool {
+	return len(ends) > 0 && !v.MayComeBack(s, after) && !slices.ContainsFunc(ends, func(d *reconcile.Death) bool {
 		//guard:missing-record-after P3
 		return longer && d.Ago() < after
 	})

@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"maps"
 	"testing"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
@@ -55,5 +57,44 @@ func TestLogOfAnothers(t *testing.T) {
 		if read := said != ""; read != want {
 			t.Errorf("its label names %q: read %t, want %t", task, read, want)
 		}
+	}
+}
+
+// forgetful is a provider that finds a sandbox no more once its end was asked for, also where that failed.
+type forgetful struct {
+	reconcile.Provider
+	told map[string]time.Duration
+}
+
+func (f forgetful) Capabilities() reconcile.Capabilities { return reconcile.Capabilities{Unsure: f} }
+
+func (f forgetful) EndFailed(id string, ago time.Duration) { f.told[id] = ago }
+
+// TestEndThatFailedElsewhere: an end that another process asked for, and that failed, is told to the provider before it is
+// asked what became of the sandbox. What it accepted, what nobody asked for yet and a pause are none of these.
+func TestEndThatFailedElsewhere(t *testing.T) {
+	now := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	end := func(id string, asked time.Duration, change func(*reconcile.Action)) reconcile.Action {
+		a := reconcile.Action{Step: reconcile.StepTerminate, Provider: "lab", Sandbox: id, Outcome: reconcile.OutcomePending}
+		if asked > 0 {
+			a.ActedAt = now.Add(-asked)
+		}
+		change(&a)
+		return a
+	}
+	as := func(*reconcile.Action) {}
+	f := forgetful{told: map[string]time.Duration{}}
+	k := &Reconciler{Providers: map[string]reconcile.Provider{"lab": f, "other": logged{}}}
+	k.endsThatFailed(now, []reconcile.Action{
+		end("failed", time.Minute, as),
+		end("failed twice", time.Hour, func(a *reconcile.Action) { a.AskedAt = now.Add(-time.Second) }),
+		end("never asked", 0, as),
+		end("accepted", time.Minute, func(a *reconcile.Action) { a.Outcome = reconcile.OutcomeAccepted }),
+		end("paused", time.Minute, func(a *reconcile.Action) { a.Step = reconcile.StepQuarantine }),
+		end("elsewhere", time.Minute, func(a *reconcile.Action) { a.Provider = "other" }),
+		end("of no entry", time.Minute, func(a *reconcile.Action) { a.Provider = "gone" }),
+	})
+	if want := map[string]time.Duration{"failed": time.Minute, "failed twice": time.Second}; !maps.Equal(f.told, want) {
+		t.Errorf("told of %v, want %v", f.told, want)
 	}
 }

@@ -114,6 +114,7 @@ func (r *gatherer) gatherGround(ctx context.Context, a *reconcile.Action, f *gat
 // lookUp gets the sandbox by its id, and reports whether more has to be known.
 func (r *gatherer) lookUp(ctx context.Context, a *reconcile.Action, f *gathered) bool {
 	f.asked, f.mixed = time.Now(), false
+	r.k.endsThatFailed(r.now, []reconcile.Action{*a})
 	f.Lookup = r.k.observer().lookupOne(ctx, reconcile.Ref{Provider: a.Provider, ID: a.Sandbox})
 	if f.Lookup.Error != "" {
 		f.Unread = "look at the sandbox: " + f.Lookup.Error

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -378,4 +379,18 @@ func (k observer) findAt(
 	}
 	slices.SortStableFunc(found, func(a, b reconcile.Sandbox) int { return reconcile.CompareRefs(a.Ref, b.Ref) })
 	return slices.CompactFunc(found, func(a, b reconcile.Sandbox) bool { return a.Ref == b.Ref }), nil
+}
+
+// endsThatFailed tells the providers which ends were asked for and failed, before they are asked what became of them:
+// whoever asked may have been another process.
+func (k *Reconciler) endsThatFailed(now time.Time, open []reconcile.Action) {
+	for i := range open {
+		a := &open[i]
+		asked := reconcile.Latest(a.FirstActed, a.ActedAt, a.AskedAt)
+		unsure := reconcile.CapabilitiesOf(k.Providers[a.Provider]).Unsure
+		//guard:end-failed-elsewhere lost
+		if unsure != nil && a.Step == reconcile.StepTerminate && a.Outcome == reconcile.OutcomePending && !asked.IsZero() {
+			unsure.EndFailed(a.Sandbox, now.Sub(asked))
+		}
+	}
 }

@@ -47,6 +47,7 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind,
 		return nil, nil, fmt.Errorf("recall the ledger: %w", failed)
 	}
 	k.circuitListed(s)
+	k.endsThatFailed(s.Memory.Now, s.Memory.Actions)
 	if kind == reconcile.Quick {
 		if err := k.circuitRemembered(ctx, kind, s.Memory.Sources); err != nil {
 			return nil, nil, err

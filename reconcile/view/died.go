@@ -1,6 +1,8 @@
 package view
 
 import (
+	"time"
+
 	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
@@ -46,6 +48,17 @@ func (v *View) DiedAll(s *reconcile.Subject) (all []*reconcile.Death) {
 		all = append(all, d)
 	}
 	return all
+}
+
+// MayComeBack reports whether what is on record is no more than the end of one run, and too young to be the end of the
+// task's sandbox: its provider's sandboxes go on in a later run under the same name, as a client of theirs brings them
+// back by itself at its next command. Who holds the name of one has all of its runs.
+func (v *View) MayComeBack(s *reconcile.Subject, within time.Duration) bool {
+	return s.HasBox(func(b *reconcile.SeenSandbox) bool {
+		d := v.Died(s, b)
+		//guard:died-comes-back harm
+		return d != nil && v.P.Providers[b.Provider].NamesLast && d.Ago() < within
+	})
 }
 
 // DeathWords are the records of the end of a task's sandboxes, as a reason and as evidence.
