@@ -76,6 +76,10 @@ const NamesNobodys = "it names a task that has no row"
 // take it for that task's.
 const NamesAnother = "its label names another task than the row that names it"
 
+// NamedAlike is the same where the row holds its name: nothing shows that it means another one of that name, as the
+// task's own would, which its label shows.
+const NamedAlike = NamesAnother + " by a name, and no sandbox labelled as that task's own has that name"
+
 // OnlyRemembered is why a sandbox may not be the task's that it is judged with: what made it that one's is not shown.
 const OnlyRemembered = "it shows no task and no row names it, only the ledger remembers that it showed this one"
 

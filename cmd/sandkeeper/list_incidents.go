@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -62,7 +61,7 @@ func listIncidentRows(ctx context.Context, a *app.App, f *listFlags) (*listing, 
 	for _, r := range items {
 		l.rows = append(l.rows, []string{r.ID, r.State, r.Rule, strconv.Itoa(r.Count), text.Time(r.LastSeen),
 			reconcile.FirstOf(r.Cause, r.Error, "no likely cause found"), r.Provider, r.Template, text.Time(r.FirstSeen),
-			console.Stamp(r.ClosedAt), fmt.Sprintf("$%.2f", r.Cost)})
+			console.Stamp(r.ClosedAt), r.Cost.String()})
 	}
 	return l, nil
 }

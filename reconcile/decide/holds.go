@@ -99,3 +99,15 @@ func handedOn(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, reme
 	}
 	return rules.UsedBut(v, own, b)
 }
+
+// heldForUser holds a sandbox for the task whose row names it: by its id, or by a name, which others may have too.
+func heldForUser(v *view.View, b *reconcile.SeenSandbox, user string) reconcile.Held {
+	why := reconcile.NamedAlike
+	for o := range v.Naming(b.Sandbox) {
+		if o.ID == user && o.Sandbox == b.ID {
+			why = reconcile.NamesAnother
+		}
+	}
+	return reconcile.Held{Kind: reconcile.HeldDoubtful, What: why,
+		Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60)) + ", while task " + text.Clip(user, 60) + " may work in it"}
+}

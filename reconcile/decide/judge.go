@@ -171,8 +171,7 @@ func unendable(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, rem
 	}
 	//guard:judge-handed-on harm
 	if user := handedOn(v, s, b, remedy); user != "" {
-		holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.NamesAnother,
-			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
+		holds = append(holds, heldForUser(v, b, user))
 	}
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {

@@ -1,6 +1,16 @@
 package decide
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
+
+// What many are called alike: the rows of t1, which is over, and of t2 hold the same name.
+const (
+	shared = "box daytona/s1 running task=t1 name=n1; row t1 completed updated=10m; " +
+		"task t2 running started=1h sandbox=n1; "
+	own = "knew box daytona/s2 running task=t2 name=n1; box daytona/s2 running task=t2 name=n1"
+)
 
 func TestFinishedLingering(t *testing.T) {
 	const box = "box daytona/s1 running task=t1; "
@@ -17,10 +27,32 @@ func TestFinishedLingering(t *testing.T) {
 			box + "row t1 completed updated=10m keep=-9000h; knew task t1 completed since=2h; limits kept=2h", "due", ""},
 		"handed on by its name, under its old label": {
 			"box daytona/s1 running task=t1 name=n1; row t1 completed updated=10m; task t2 running started=1h sandbox=n1",
-			"held", "names another task than the row"},
+			"held", "names another task than the row that names it by a name"},
 		"handed on by its id, under its old label": {
 			"box daytona/s1 running task=t1 name=n1; row t1 completed updated=10m; task t2 running started=1h sandbox=s1",
 			"held", "names another task than the row"},
+		"its name is held by a task that works in its own of that name": {shared + own, "due", ""},
+		"the same, which no pass saw before": {
+			shared + "box daytona/s2 running task=t2 name=n1", "held", "no sandbox labelled as that task's own"},
+		"the same, which is not listed any more": {
+			shared + "knew box daytona/s2 running task=t2 name=n1; find t2 none", "held", "that task's own"},
+		"the same, which does not run any more": {
+			shared + "knew box daytona/s2 running task=t2 name=n1; box daytona/s2 stopped task=t2 name=n1", "held", "own"},
+		"the same, which is called otherwise by now": {
+			shared + "knew box daytona/s2 running task=t2 name=n1; box daytona/s2 running task=t2 name=n2", "held", "own"},
+		"the same, whose label is gone": {
+			shared + "knew box daytona/s2 running task=t2 name=n1; box daytona/s2 running name=n1", "held", "own"},
+		"the same, which a look does not find": {shared + own + "; look daytona/s2 gone", "held", "own"},
+		"the same, which is being ended": {
+			shared + own + "; action a1 over-age task:t2 terminate box=daytona/s2 claimed=1m outcome=accepted", "held", "own"},
+		"the same, where tenants write labels": {
+			strings.ReplaceAll(shared, "started=1h", "started=1h tenant=a") + own + "; tasks tenants", "held", "own"},
+		"handed on by its id to a task that has one of its name": {
+			strings.ReplaceAll(shared, "sandbox=n1", "sandbox=s1") + own, "held", "names another task than the row"},
+		"handed on by its id, as which the task's own is called": {
+			strings.ReplaceAll(shared, "daytona/s1", "daytona/n1") + own, "held", "names another task than the row"},
+		"one of two tasks that hold its name has none of its own": {
+			shared + own + "; task t3 running started=1h sandbox=n1", "held", "task t3 may work in it"},
 		"its own row names it, under its label": {
 			"box daytona/s1 running task=t1 name=n1; row t1 completed updated=10m sandbox=n1", "due", ""},
 		"failed counts as finished":                  {box + "row t1 failed updated=10m", "due", ""},

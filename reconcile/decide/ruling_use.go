@@ -157,6 +157,7 @@ func used(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	if a.Asked() || !ends(a) {
 		return Ruling{}
 	}
+	var own view.OwnNamed
 	for i := range f.Users {
 		t := &f.Users[i]
 		switch {
@@ -168,6 +169,8 @@ func used(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		case t.ID == a.Task || t.State.Terminal():
 		//guard:used-elsewhere live
 		case v.Elsewhere(t, &f.Lookup.Sandbox):
+		//guard:used-means-its-own live
+		case meansItsOwn(v, &own, t, &f.Lookup.Sandbox):
 		case t.State.Live():
 			return withdraw("looked again: live task " + text.Clip(t.ID, 60) + " uses the sandbox")
 		case t.State.Rests():
@@ -178,6 +181,18 @@ func used(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		}
 	}
 	return Ruling{}
+}
+
+// meansItsOwn reports whether a row that was read just now holds a name that its task's own sandbox has too. Several
+// actions are ruled side by side: each makes what it goes by, once and only where a row holds a name.
+func meansItsOwn(v *view.View, own *view.OwnNamed, t *reconcile.Task, sb *reconcile.Sandbox) bool {
+	if len(sb.Keys()) > 0 || t.Sandbox != sb.Name {
+		return false
+	}
+	if *own == nil {
+		*own = v.OwnNamed()
+	}
+	return v.MeansItsOwn(*own, t, sb)
 }
 
 func explained(_ *view.View, a *reconcile.Action, f *Facts) Ruling {

@@ -133,10 +133,13 @@ func UsedBy(v *view.View, t *reconcile.Task, b *reconcile.SeenSandbox) string {
 	return UsedBut(v, t.ID, b)
 }
 
-// UsedBut is the same of a sandbox whose task has ended, or which has none: with no id, any task's row counts.
+// UsedBut is the same of a sandbox whose task has ended, or which has none: with no id, any task's row counts. A row
+// that holds a name which many have counts for none but its task's own, where that one is here.
 func UsedBut(v *view.View, task string, b *reconcile.SeenSandbox) string {
 	uses := func(o *reconcile.Task) bool {
-		return o.ID != task && !o.State.Terminal() && slices.Contains(b.Called(), o.Sandbox) && !v.Elsewhere(o, b.Sandbox)
+		named := o.ID != task && !o.State.Terminal() && slices.Contains(b.Called(), o.Sandbox) && !v.Elsewhere(o, b.Sandbox)
+		//guard:used-own-named live
+		return named && !v.MeansAnother(o, b.Sandbox)
 	}
 	for o := range v.Naming(b.Sandbox) {
 		if uses(o) {

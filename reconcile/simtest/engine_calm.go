@@ -239,7 +239,8 @@ func (e ending) ageless(held reconcile.HeldBy, a *reconcile.Action) bool {
 // that names it, and truly was handed on: which of the two is right only a person can know.
 func (e ending) passedOn(held reconcile.HeldBy, a *reconcile.Action) bool {
 	ref := reconcile.Ref{Provider: a.Provider, ID: a.Sandbox}
-	return held.Doubtful(reconcile.NamesAnother) && e.place.HandedOn(a.Task, ref)
+	doubtful := held.Doubtful(reconcile.NamesAnother) || held.Doubtful(reconcile.NamedAlike)
+	return doubtful && e.place.HandedOn(a.Task, ref)
 }
 
 // unnamed reports whether a step is held for good because its task may go on in a sandbox that nothing shows to be

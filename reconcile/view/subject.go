@@ -133,6 +133,18 @@ func (v *places) rowsNaming(key string) []int32 {
 	return v.naming[key]
 }
 
+// MeansAnother reports whether a row that the pass read means another sandbox than this one, which has the same name,
+// see [places.MeansItsOwn]. A pass that finds much asks for each.
+func (v *places) MeansAnother(t *reconcile.Task, b *reconcile.Sandbox) bool {
+	if len(b.Keys()) > 0 || t.Sandbox != b.Name {
+		return false
+	}
+	if v.own == nil {
+		v.own = v.OwnNamed()
+	}
+	return v.MeansItsOwn(v.own, t, b)
+}
+
 // NamedElsewhere are the sandboxes that the task's row names and that are none of the subject's: their label says
 // that they are another task's, which whoever works inside may have written.
 func NamedElsewhere(v *View, s *reconcile.Subject) (out []*reconcile.Sandbox) {

@@ -27,6 +27,7 @@ type places struct {
 	sameAccount map[string][]string // entries that may see the same account
 	Successors  Successors          // nil where names do not last, and in a look at one thing
 	naming      map[string][]int32  // rows that are not over, by their sandbox; made for the first that asks
+	own         OwnNamed            // likewise
 }
 
 // Signs are what was heard, seen and measured of each thing, since when, and by whose clock.

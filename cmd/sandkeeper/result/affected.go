@@ -19,8 +19,11 @@ func IncidentLine(b *bytes.Buffer, p console.Paint, i Incident) {
 		state = p.Yellow(i.State)
 	}
 	where := strings.Join(reconcile.NonEmpty(i.Provider, i.Template), " ")
-	fmt.Fprintf(b, "%s  %s  %s, %s, %s to %s, $%.2f", i.ID, state, console.Plural(i.Count, "failure"), i.Rule,
-		text.Time(i.FirstSeen), text.Time(i.LastSeen), i.Cost)
+	fmt.Fprintf(b, "%s  %s  %s, %s, %s to %s", i.ID, state, console.Plural(i.Count, "failure"), i.Rule,
+		text.Time(i.FirstSeen), text.Time(i.LastSeen))
+	if i.Cost != nil {
+		fmt.Fprintf(b, ", %s", i.Cost)
+	}
 	if where != "" {
 		fmt.Fprintf(b, ", at %s", text.Line(where))
 	}

@@ -17,7 +17,7 @@ type Incident struct {
 	Error     string     `json:"error,omitempty"`
 	Cause     string     `json:"cause,omitempty"`
 	Count     int        `json:"count"`
-	Cost      float64    `json:"cost_usd"`
+	Cost      *dollars   `json:"cost_usd,omitempty"` // absent where nothing was counted: no provider of it has a price
 	FirstSeen time.Time  `json:"first_seen"`
 	LastSeen  time.Time  `json:"last_seen"`
 	ClosedAt  *time.Time `json:"closed_at,omitempty"`
@@ -31,9 +31,18 @@ type Incident struct {
 // IncidentOf is an incident as JSON has it; its cause is said as it is given.
 func IncidentOf(i *reconcile.Incident) Incident {
 	return Incident{ID: i.ID, Rule: i.Rule, Provider: i.Provider, Template: i.Template, Error: i.Error,
-		Cause: i.Cause, Count: i.Count, Cost: i.Cost, FirstSeen: i.FirstSeen.UTC(), LastSeen: i.LastSeen.UTC(),
+		Cause: i.Cause, Count: i.Count, Cost: counted(i.Cost), FirstSeen: i.FirstSeen.UTC(), LastSeen: i.LastSeen.UTC(),
 		ClosedAt: console.When(i.ClosedAt), Released: console.When(i.ReleasedAt), By: i.ReleasedBy.Author,
 		Acked: console.When(i.AckedAt), AckedBy: i.AckedBy.Author, State: IncidentState(i)}
+}
+
+// counted is an amount that was counted; nil for none.
+func counted(amount float64) *dollars {
+	if amount == 0 {
+		return nil
+	}
+	known := dollars(amount)
+	return &known
 }
 
 // IncidentState is one word for what an incident does now.

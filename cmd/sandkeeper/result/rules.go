@@ -13,6 +13,8 @@ type Rules struct {
 	Since time.Time `json:"since"`
 	Rules []Rule    `json:"rules"`
 
+	Costs string `json:"costs"` // how the money is counted, or why none is known
+
 	Canaries []string `json:"canaries,omitempty"` // what became of the newest ones, newest first
 
 	priced bool // some provider has a price: without one no money is known
@@ -33,9 +35,9 @@ type Rule struct {
 	Resolved       int              `json:"resolved_by_itself"`
 	ByRule         int              `json:"resolved_by_another_rule"`
 	ByOperator     int              `json:"resolved_by_an_operator"`
-	Cost           float64          `json:"cost_usd"`
-	UntilFound     float64          `json:"cost_until_found_usd"`
-	Saved          float64          `json:"saved_usd"`
+	Cost           *dollars         `json:"cost_usd"` // this and the two below: null where no provider has a price
+	UntilFound     *dollars         `json:"cost_until_found_usd"`
+	Saved          *dollars         `json:"saved_usd"`
 	Money          []money          `json:"money_by_provider,omitempty"`
 	FirstSeen      *time.Time       `json:"first_seen,omitempty"`
 	Advice         string           `json:"advice"`
@@ -74,6 +76,10 @@ func RulesOf(now time.Time, window time.Duration, found []reconcile.RuleReport, 
 		byRule[r.Rule] = r
 		out.priced = out.priced || len(r.Money) > 0
 	}
+	out.Costs = reconcile.CountedSo
+	if !out.priced {
+		out.Costs = "no price is configured, so what it costs is not known: give price_per_hour or prices of a provider"
+	}
 	for _, name := range reconcile.RuleNames {
 		policy := p.Rules[name]
 		r, told := byRule[name]
@@ -86,8 +92,8 @@ func RulesOf(now time.Time, window time.Duration, found []reconcile.RuleReport, 
 		a := arming{RuleReport: r, policy: policy, watched: min(window, watchedFor(now, r.FirstSeen))}
 		line := Rule{Rule: name, Mode: policy.Mode, Rollout: policy.Rollout, Remedy: policy.Remedy,
 			Verdicts: r.Verdicts, Subjects: r.Subjects, Acted: r.Acted, FalsePositives: r.FalsePositives, Share: a.share(),
-			Resolved: r.Resolved, ByRule: r.ByRule, ByOperator: r.ByOperator, Cost: r.Cost,
-			UntilFound: r.UntilFound, Saved: r.Saved, Money: moneyOf(r.Money),
+			Resolved: r.Resolved, ByRule: r.ByRule, ByOperator: r.ByOperator,
+			Cost: out.known(r.Cost), UntilFound: out.known(r.UntilFound), Saved: out.known(r.Saved), Money: moneyOf(r.Money),
 			FirstSeen: console.When(r.FirstSeen), Examples: falsePositivesOf(r.Examples)}
 		if by, yes := c.Lowered[name]; yes {
 			line.Lowered = by.Author + ": " + by.Reason
@@ -100,6 +106,15 @@ func RulesOf(now time.Time, window time.Duration, found []reconcile.RuleReport, 
 		out.Rules = append(out.Rules, line)
 	}
 	return out
+}
+
+// known is an amount; nil where no provider has a price.
+func (r *Rules) known(amount float64) *dollars {
+	if !r.priced {
+		return nil
+	}
+	known := dollars(amount)
+	return &known
 }
 
 func watchedFor(now, first time.Time) time.Duration {

@@ -2,6 +2,7 @@ package result
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -123,17 +124,24 @@ func TestRulesReportWithoutPrice(t *testing.T) {
 		provider reconcile.ProviderPolicy
 		says     string
 		not      string
+		json     string
 	}{
-		"no price": {reconcile.ProviderPolicy{}, "what it costs is not known", "$"},
-		"a price":  {reconcile.ProviderPolicy{PricePerHour: 0.08}, "$0.00 $0.00 $0.00", "is not known"},
+		"no price": {reconcile.ProviderPolicy{}, "no price is configured", "$",
+			`"cost_usd":null,"cost_until_found_usd":null,"saved_usd":null`},
+		"a price": {reconcile.ProviderPolicy{PricePerHour: 0.08}, "$0.00 $0.00 $0.00", "is not known",
+			`"cost_usd":0,"cost_until_found_usd":0,"saved_usd":0`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &reconcile.Policy{Rules: map[string]reconcile.RulePolicy{"orphan": {Mode: reconcile.Enforce}},
 				Providers: map[string]reconcile.ProviderPolicy{"daytona": tt.provider}}
 			var b bytes.Buffer
-			err := RulesOf(now, day, []reconcile.RuleReport{found}, p, &reconcile.Controls{}).Print(&b)
-			if err != nil {
+			r := RulesOf(now, day, []reconcile.RuleReport{found}, p, &reconcile.Controls{})
+			if err := r.Print(&b); err != nil {
 				t.Fatal(err)
+			}
+			if got, err := json.Marshal(r); err != nil || !bytes.Contains(got, []byte(tt.json)) ||
+				bytes.Contains(got, []byte("no price is configured")) != (tt.not == "$") {
+				t.Errorf("as JSON %s, %v; want %s in it", got, err, tt.json)
 			}
 			if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, tt.says) || strings.Contains(got, tt.not) {
 				t.Errorf("it says\n%s\nwant %q and not %q in it", got, tt.says, tt.not)

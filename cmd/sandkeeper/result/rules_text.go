@@ -29,7 +29,7 @@ func (r *Rules) Print(w io.Writer) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%d\t%s\t%s\t%s\t%s\n", l.Rule, l.modeText(), l.Verdicts,
 			l.Acted, l.backText(), l.Resolved, l.ByRule+l.ByOperator,
-			r.dollars(l.UntilFound), r.dollars(l.Cost), r.dollars(l.Saved), console.Stamp(l.FirstSeen))
+			l.UntilFound.String(), l.Cost.String(), l.Saved.String(), console.Stamp(l.FirstSeen))
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the result: %w", err)
@@ -81,21 +81,8 @@ func (r *Rules) moneyText(b *bytes.Buffer) error {
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the result: %w", err)
 	}
-	how := reconcile.CountedSo
-	if !r.priced {
-		how = "what it costs is not known: give price_per_hour or prices of a provider"
-	}
-	fmt.Fprintf(b, "\n%s\n", how)
+	fmt.Fprintf(b, "\n%s\n", r.Costs)
 	return nil
-}
-
-// dollars is an amount for people: not known where no provider has a price.
-func (r *Rules) dollars(amount float64) string {
-	if !r.priced {
-		return "-"
-	}
-	known := dollars(amount)
-	return known.String()
 }
 
 // adviceText is a line for each rule that found something and has one.
