@@ -70,6 +70,7 @@ func Open(ctx context.Context, url string, o OpenOptions) (*pgxpool.Pool, error)
 
 // apply bounds the pool and every session. What the URL itself says about a session wins.
 func (o OpenOptions) apply(config *pgxpool.Config) {
+	describe(config)
 	config.MaxConns, config.MinConns = o.MaxConns, 0
 	config.MaxConnIdleTime, config.MaxConnLifetime = 5*time.Minute, 30*time.Minute
 	config.MaxConnLifetimeJitter = 5 * time.Minute

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/sandkeeper/sandkeeper/store/pgtest"
 	"github.com/sandkeeper/sandkeeper/test/ports"
 )
@@ -37,7 +39,8 @@ func TestOpenSetsTheSession(t *testing.T) {
 func TestOpenBehindAPooler(t *testing.T) {
 	direct := pgtest.Database(t)
 	behind := pgtest.Pooled(t, direct)
-	for url, want := range map[string]bool{direct: false, behind: true, behind + "&default_query_exec_mode=exec": true} {
+	for url, want := range map[string]bool{direct: false, behind: true, behind + "&default_query_exec_mode=exec": true,
+		behind + "&default_query_exec_mode=simple_protocol": true} {
 		pool, err := Open(t.Context(), url, OpenOptions{Own: true})
 		if err != nil {
 			t.Fatal(err)
@@ -51,6 +54,9 @@ func TestOpenBehindAPooler(t *testing.T) {
 			if err := pool.QueryRow(t.Context(), "SELECT current_setting($1)", "search_path").Scan(&path); err != nil {
 				t.Errorf("ask at %s: %v", url, err)
 			}
+		}
+		if mode := pool.Config().ConnConfig.DefaultQueryExecMode; want && mode != pgx.QueryExecModeCacheDescribe {
+			t.Errorf("at %s statements are sent by %s: not all of them can be", url, mode)
 		}
 		if alone := path == "pg_catalog, pg_temp"; alone == want {
 			t.Errorf("at %s the path is %s", url, path)

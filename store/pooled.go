@@ -46,7 +46,16 @@ func behindPooler(ctx context.Context, c *pgx.Conn) (bool, error) {
 	return err == nil && serves != c.PgConn().PID(), err
 }
 
-// asPooled makes a config that leaves nothing in a session. What the URL says of statements wins.
+// describe has statements sent so that the server says of which types their arguments and rows are. A URL that was made
+// for a pooler may ask for another way, by which not all of ours can be sent; a pooler takes this one as well.
+func describe(config *pgxpool.Config) {
+	switch mode := &config.ConnConfig.DefaultQueryExecMode; *mode {
+	case pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol:
+		*mode = pgx.QueryExecModeCacheDescribe
+	}
+}
+
+// asPooled makes a config that leaves nothing in a session.
 func asPooled(config *pgxpool.Config) {
 	config.AfterConnect = nil // the path of the role stands: `check` refuses one where others may create
 	if config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
