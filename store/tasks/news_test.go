@@ -136,7 +136,7 @@ func (w *world) older(by time.Duration) {
 	known := w.tasks.signs.Load()
 	known.upTo = known.upTo.Add(-by)
 	for _, s := range known.of {
-		s.whole -= int64(by / time.Second)
+		s.whole -= uint32(by / time.Second)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestAnEventThatCameLate(t *testing.T) {
 func (w *world) wholeAgo(ago time.Duration) {
 	known := w.tasks.signs.Load()
 	for _, s := range known.of {
-		s.whole = known.upTo.Add(-ago).Unix()
+		s.whole = uint32(known.upTo.Add(-ago).Unix())
 	}
 }
 

@@ -13,6 +13,8 @@ import (
 type signs struct {
 	seeds [2]maphash.Seed
 	of    map[signKey]*keySigns
+	deaf  bool      // more were heard than are remembered
+	heard []string  // keys of which something else may be known than at the last [signs.takeHeard]
 	upTo  time.Time // the task database's now of the last reading; zero before the first
 }
 
@@ -22,8 +24,8 @@ type signKey [2]uint64
 // keySigns are of one key.
 type keySigns struct {
 	newest [5]int64 // microseconds since 1970, in the order of [reconcile.Events]; 0 for none
-	whole  int64    // when all its events were read, in seconds since 1970
-	asked  int64    // the reading that asked for them last, by the microsecond of its now
+	whole  uint32   // when all its events were read, in seconds since 1970
+	asked  uint32   // the reading that asked for them last, by its now, see [readingOf]
 }
 
 // The bounds of what is remembered of events, by the task database's clock.
@@ -58,7 +60,7 @@ func (s *signs) key(text string) signKey {
 // due reports whether all events of a key are to be read again.
 func (k signKey) due(s *keySigns, now time.Time) bool {
 	const half = int64(signsWhole / time.Second / 2)
-	age := now.Unix() - s.whole
+	age := now.Unix() - int64(s.whole)
 	return age < 0 || age > half+int64(k[0]%uint64(half))
 }
 
@@ -66,11 +68,31 @@ func (k signKey) due(s *keySigns, now time.Time) bool {
 func (s *signs) come(text string, e *reconcile.Events) {
 	known, is := s.of[s.key(text)]
 	if !is {
+		s.hear(text)
 		return
 	}
+	before := known.newest
 	for i, at := range micros(e) {
 		known.newest[i] = max(known.newest[i], at)
 	}
+	if known.newest != before {
+		s.hear(text)
+	}
+}
+
+// hear remembers a key for [signs.takeHeard], as far as somebody may take it soon.
+func (s *signs) hear(text string) {
+	if s.deaf = s.deaf || len(s.heard) > 1000+2*len(s.of); !s.deaf {
+		s.heard = append(s.heard, text)
+	}
+}
+
+// takeHeard are the keys of which something else is known than when they were taken last; all is false where they
+// were too many to be remembered.
+func (s *signs) takeHeard() (heard []string, all bool) {
+	heard, all = list(s.heard), !s.deaf
+	s.heard, s.deaf = nil, false
+	return heard, all
 }
 
 // tell sets what is remembered of a key, and reports whether that will do.
@@ -80,16 +102,22 @@ func (s *signs) tell(text string, now time.Time, e *reconcile.Events) bool {
 	if !is || k.due(known, now) {
 		return false
 	}
-	known.asked = now.UnixMicro()
+	known.asked = readingOf(now)
 	*e = eventsOf(known.newest)
 	return true
 }
 
 // keep remembers what all events of a key tell. A row without one and a row whose key is "" look alike here.
 func (s *signs) keep(text string, now time.Time, e *reconcile.Events) {
-	if text != "" {
-		s.of[s.key(text)] = &keySigns{newest: micros(e), whole: now.Unix(), asked: now.UnixMicro()}
+	if text == "" {
+		return
 	}
+	k, newest := s.key(text), micros(e)
+	if known, is := s.of[k]; is && known.newest != newest {
+		s.hear(text)
+	}
+	//nolint:gosec // until 2106
+	s.of[k] = &keySigns{newest: newest, whole: uint32(now.Unix()), asked: readingOf(now)}
 }
 
 // end forgets what no row asked for, where that is much, and ends a reading.
@@ -99,11 +127,14 @@ func (s *signs) end(now time.Time, rows int) {
 		return
 	}
 	for k, known := range s.of {
-		if known.asked != now.UnixMicro() {
+		if known.asked != readingOf(now) {
 			delete(s.of, k)
 		}
 	}
 }
+
+// readingOf tells a reading from others: one of which two could not be told apart comes once in an hour and more.
+func readingOf(now time.Time) uint32 { return uint32(now.UnixMicro()) } //nolint:gosec // the last bits do
 
 func micros(e *reconcile.Events) (out [5]int64) {
 	for i, at := range [...]time.Time{e.Started, e.Activity, e.Heartbeat, e.Waiting, e.Finished} {
