@@ -292,9 +292,11 @@ func (s *Sieve) Rows() reconcile.Plain {
 
 // Stands reports whether the judgement of those that were kept is what one of everybody comes to: the sources are as
 // they were, nothing comes due and nothing is ruled, and nothing that was looked at has to do with a plain row.
-func (s *Sieve) Stands(j *Judgement) bool {
+func (s *Sieve) Stands(j *Judgement) bool { return s.stands(j) && !s.touched(j.View.S, nil) }
+
+func (s *Sieve) stands(j *Judgement) bool {
 	v := j.View
-	if s.twice || !s.v.Like(v) || len(j.Verdicts)+len(j.FalsePositives)+len(j.Over)+len(j.Incidents)+len(j.Demoted) > 0 {
+	if !s.settled(j) || len(j.Verdicts)+len(j.Over) > 0 {
 		return false
 	}
 	plan := MakePlan(j, 0)
@@ -308,17 +310,29 @@ func (s *Sieve) Stands(j *Judgement) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// settled reports whether the sources are as they were, nothing is known of the fleet as a whole that was not, and no
+// plain row came twice.
+func (s *Sieve) settled(j *Judgement) bool {
+	v := j.View
+	if s.twice || !s.v.Like(v) || len(j.FalsePositives)+len(j.Incidents)+len(j.Demoted) > 0 {
+		return false
+	}
 	for i := range v.S.Tasks {
 		if was, known := v.S.Memory.Tasks.At(v.S.Tasks[i].ID); known && s.plain.Has(was) {
 			return false // a row that came twice, and is not the same
 		}
 	}
-	return !s.touched(v.S)
+	return true
 }
 
-// touched reports whether something that was looked at is a plain row's, by any name.
-func (s *Sieve) touched(of *reconcile.Snapshot) bool {
-	words := map[string]bool{}
+// touched reports whether something that was looked at, or that one of the words names, is a plain row's, by any name.
+func (s *Sieve) touched(of *reconcile.Snapshot, words map[string]bool) bool {
+	if words == nil {
+		words = map[string]bool{}
+	}
 	say := func(ref reconcile.Ref, sb *reconcile.Sandbox) {
 		for _, word := range [...]string{ref.ID, sb.ID, sb.Name, sb.Task, sb.SandboxKey, sb.AltKey,
 			of.Memory.Sandboxes.Of(ref).Task} {

@@ -229,7 +229,8 @@ func comesTo(t *testing.T, j, only *Judgement) string {
 	}
 	tasks, boxes := remembered(j)
 	text, err := json.MarshalIndent([]any{MakePlan(j, 7), decisions, j.Reports, j.Resolved, j.Sources, j.Counts, j.Fleet,
-		tasks, boxes, Tallies(j.View, tasks, boxes), SeenTemplates(j.View, j.Decisions)}, "", " ")
+		tasks, boxes, Tallies(j.View, tasks, boxes), SeenTemplates(j.View, j.Decisions), j.Verdicts, j.Over,
+		j.FalsePositives, j.Incidents, j.Demoted}, "", " ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // stands for it as it reads, until when it is plain if nothing changes, and what it counts for. The next pass reads the
 // rows that read otherwise, those of whose tasks or sandboxes something else is remembered, those that were not plain,
 // and those whose time has come; of all others it knows that reading them would come to the same. It is no source of
-// anything that is done: where something comes due everybody is read, see [Sieve.Stands].
+// anything that is done: who carries out what a pass has found looks again, see [Sieve.StandsDue].
 type Standing struct {
 	turn int64          // of the recall that it is up to; 0: nothing is known
 	by   *view.JudgedBy // what all rows that stand were judged by

@@ -30,8 +30,8 @@ type again struct {
 // TestStanding judges one quick pass after the other over random worlds: over everybody, and over what has changed
 // since the last one. Where the latter stands both come to the same, to the last byte.
 func TestStanding(t *testing.T) {
-	passes, left, stood, quiet, due, heard := 0, 0, 0, 0, 0, 0
-	for _, seed := range seeds(t, 400) {
+	passes, left, stood, quiet, due, heard, came, acts := 0, 0, 0, 0, 0, 0, 0, 0
+	for _, seed := range seeds(t, 600) {
 		r := worldOf(t, seed)
 		r.lines = nil
 		r.PolicyOf()
@@ -41,9 +41,13 @@ func TestStanding(t *testing.T) {
 		for i := range 6 {
 			r.add("task p%d running started=2h updated=2h created=2h ev.heartbeat=5s ev.activity=%s sandbox=%s", i,
 				r.one("5s", "5s", "5m"), r.one("", "p1", "s2"))
-			r.add("box daytona/p%d running task=p%d created=2h", i, i)
+			r.add("box daytona/p%d running task=p%d created=2h%s", i, i, r.one("", " key=p1", " key=s2"))
+		}
+		if r.IntN(2) == 0 {
+			r.add("rule %s mode=enforce remedy=terminate", r.one("inactive", "deadline-exceeded"))
 		}
 		w := worldtest.NewWorld(t, strings.Join(r.lines, "\n"))
+		looked := w.S.Lookups
 		a := &again{Rand: r.Rand, World: w, recalled: &reconcile.Recalled{}, events: map[string]reconcile.Events{}}
 		for range 2 {
 			j, p := PlanWorld(w)
@@ -55,16 +59,26 @@ func TestStanding(t *testing.T) {
 				time.Minute, 5 * time.Minute}[r.IntN(8)])
 			a.changes()
 			passes++
+			if w.S.Lookups = maps.Clone(looked); r.IntN(2) == 0 {
+				for i := range w.S.Sandboxes {
+					w.S.Lookups[w.S.Sandboxes[i].Ref] = reconcile.Lookup{Sandbox: w.S.Sandboxes[i]}
+				}
+			}
 			s := quicklyAsItIs(r.Rand, w)
 			a.recalls(&s)
 			var all *Judgement
-			if sieve := NewSieveAgain(&s, &w.P, &a.st); sieve != nil {
+			before := beforeRows(s)
+			if sieve := NewSieveAgain(&before, &w.P, &a.st); sieve != nil {
 				some := a.reads(t, &s, sieve)
 				some.Plain = sieve.Rows()
 				j := Judge(&some, &w.P)
 				all = Judge(&s, &w.P)
-				if n := some.Plain.Tasks; sieve.Stands(j) && n > 0 {
+				if n := some.Plain.Tasks; sieve.StandsDue(j) && n > 0 {
 					stood, left = stood+1, left+n
+					if !sieve.Stands(j) {
+						came++
+					}
+					acts += len(MakePlan(j, 7).Actions)
 					if heard += len(some.Plain.Heard); a.read == len(some.Tasks) {
 						quiet++
 					}
@@ -81,12 +95,19 @@ func TestStanding(t *testing.T) {
 			remember(w, all, MakePlan(all, 8))
 		}
 	}
-	t.Logf("%d passes, %d stood, %d left out %d rows without reading one that is plain, %d heard, %d did not stand",
-		passes, stood, quiet, left, heard, due)
-	if !raced.On && *seedFlag == 0 && (stood < 1000 || quiet < 200 || heard < 200 || due < 100) {
-		t.Errorf("of %d passes %d stood, %d read no row that is plain, %d rows were heard, %d did not stand: too few "+
-			"to show anything", passes, stood, quiet, heard, due)
+	t.Logf("%d passes, %d stood, %d left out %d rows without reading one that is plain, %d heard, %d did not stand, "+
+		"%d stood with what came due, %d actions", passes, stood, quiet, left, heard, due, came, acts)
+	if !raced.On && *seedFlag == 0 && (stood < 1000 || quiet < 200 || heard < 200 || due < 100 || acts < 30) {
+		t.Errorf("of %d passes %d stood, %d read no row that is plain, %d rows were heard, %d did not stand, and %d actions "+
+			"were planned: too few to show anything", passes, stood, quiet, heard, due, acts)
 	}
+}
+
+// beforeRows is the snapshot before any row is read, or any sandbox looked at.
+func beforeRows(s reconcile.Snapshot) reconcile.Snapshot {
+	s.Tasks, s.Rows, s.Absent, s.Sandboxes = nil, nil, nil, nil
+	s.Lookups, s.Finds = nil, nil
+	return s
 }
 
 // after lets time pass. All clocks go alike.

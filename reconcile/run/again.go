@@ -86,6 +86,11 @@ func (k observer) observeAgain(ctx context.Context, s *reconcile.Snapshot,
 	take(some, rows.Tasks)
 	some.Plain = sieve.Rows()
 	inOrder(some, nil)
-	j, err = k.look(ctx, some)
-	return j, err == nil && sieve.Stands(j), true, err
+	if j, err = k.look(ctx, some); err != nil {
+		return nil, false, true, err
+	}
+	if k.acts {
+		return j, sieve.Stands(j), true, nil // who acts on it at once acts on all rows
+	}
+	return j, sieve.StandsDue(j), true, nil
 }
