@@ -1,11 +1,12 @@
 package decide
 
-// StandsDue reports whether the judgement of those that were kept is what one of everybody comes to in a quick pass that
-// asked for what has changed, although something may come due by it. Counts, freezes and budgets rest on the plain rows as
-// well. What one row alone may change is whose a sandbox is: so nothing of what is found may have a plain row's name, or
-// its sandbox's. Where a breaker opens, or anything about the fleet as a whole is news, everybody is read.
+// StandsDue reports whether the judgement of those that were kept is what one of everybody comes to in a quick pass
+// that asked for what has changed, although something may come due by it. Counts, freezes and budgets rest on the
+// plain rows as well. What one row alone may change is whose a sandbox is: so nothing of what is found may have a
+// plain row's name, or its sandbox's. Where a breaker opens, or anything about the fleet as a whole is news, everybody
+// is read.
 //
-// A pass only writes down what it finds. Who carries that out reads everybody before.
+// A pass only writes down what it finds. Who carries that out looks again at its subject, and for whoever names it.
 func (s *Sieve) StandsDue(j *Judgement) bool {
 	if !s.settled(j) {
 		return false

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -15,6 +16,7 @@ type Standing struct {
 	large bool       // as the last pass found
 	rests int        // how many passes read everybody as before
 	kept  decide.Standing
+	made  atomic.Pointer[workerView] // by the newest pass, see [Standing.keep]
 }
 
 // Recalling is the part of some [reconcile.Ledger] that tells what is remembered otherwise than at its last time.

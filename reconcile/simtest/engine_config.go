@@ -78,7 +78,7 @@ func (e *engine) keeper(p *process, worker int) *run.Reconciler {
 		Parallel: 1, Sieved: p.sieved, Small: p.seen,
 	}
 	if p.sieved > 0 {
-		k.Standing = &p.standing
+		k.Standing = p.standing
 	}
 	if !p.policy.Tasks.None {
 		k.Tasks = taskCalls{s}

@@ -29,7 +29,7 @@ type process struct {
 	policy   reconcile.Policy
 	sieved   int // see [schedule], as small
 	small    int
-	standing run.Standing        // with sieved: what its quick passes keep of rows
+	standing *run.Standing       // with sieved: what its quick passes keep of rows
 	recalled *reconcile.Recalled // and what it has recalled
 	seen     *run.Small          // what its last full pass found of that
 	// without are the rules that the process's version does not know.
@@ -114,7 +114,7 @@ func (e *engine) single(s schedule) {
 func (e *engine) birth(kind string) *process {
 	e.counts[kind]++
 	p := &process{name: kind, born: e.counts[kind] - 1, died: make(chan struct{}), seen: new(run.Small),
-		recalled: &reconcile.Recalled{}}
+		recalled: &reconcile.Recalled{}, standing: new(run.Standing)}
 	if !strings.HasPrefix(kind, "replica-") {
 		p.name = fmt.Sprintf("%s-%d", kind, e.counts[kind])
 	}

@@ -25,6 +25,12 @@ func (c taskCalls) LiveAgain(ctx context.Context, before reconcile.RowsBefore, p
 	if err != nil {
 		return rows, false, err
 	}
+	return LiveAgain(rows, before, plain)
+}
+
+// LiveAgain are those of all live rows that read otherwise than before and are not plain, as a task database tells.
+func LiveAgain(rows reconcile.Rows, before reconcile.RowsBefore, plain func(*reconcile.Task) bool,
+) (reconcile.Rows, bool, error) {
 	sums, all := map[int]int64{}, make([]reconcile.RowSum, len(rows.Tasks))
 	for i := range rows.Tasks {
 		row := rows.Tasks[i]
@@ -33,7 +39,6 @@ func (c taskCalls) LiveAgain(ctx context.Context, before reconcile.RowsBefore, p
 		if err != nil {
 			return rows, false, err
 		}
-		//nolint:gosec // bits are bits
 		all[i] = reconcile.RowSum{ID: row.ID, Bucket: int(reconcile.Sum(row.ID) % 5), Sum: int64(reconcile.Sum(string(text)))}
 		sums[all[i].Bucket] ^= all[i].Sum
 	}
