@@ -173,6 +173,13 @@ func (a *again) changes() {
 			}
 		}
 	}
+	if a.IntN(4) == 0 { // of how often rules are wrong something else is known
+		n := 1 + a.IntN(40)
+		m := &s.Memory
+		m.FalsePositives = map[string]reconcile.Tally{"inactive": {Verdicts: n, FalsePositives: a.IntN(3)}}
+		m.Armed = map[string]int64{"inactive": int64(n)}
+		m.Controls.Proofs = []reconcile.Proof{{Rule: "inactive"}}
+	}
 	if a.IntN(20) == 0 { // the config is another one
 		for _, rule := range []string{"heartbeat-lost", "inactive"} {
 			p := a.P.Rules[rule]

@@ -52,9 +52,6 @@ type JudgedBy struct {
 	sources   map[string]reconcile.SourceSeen
 	templates map[reconcile.Ref]reconcile.TemplateSeen
 	known     map[string]bool
-	armed     map[string]int64
-	refuted   map[string][]string
-	wrong     map[string]reconcile.Tally
 	canaries  []reconcile.Canary
 	watch     time.Time
 	setBack   time.Time
@@ -62,13 +59,15 @@ type JudgedBy struct {
 	workers   map[string]bool // providers some of whose probes found a worker
 }
 
-// JudgedBy is what rows are judged by in this view. Times that each pass sets are left out.
+// JudgedBy is what rows are judged by in this view. Times that each pass sets are left out, and how often rules were
+// wrong, which each verdict changes: that only holds what is found, and of a plain row nothing is.
 func (v *View) JudgedBy() *JudgedBy {
 	m := &v.S.Memory
-	by := &JudgedBy{policy: *v.P, controls: m.Controls, known: m.Known, armed: m.Armed, refuted: m.RefutedBy,
-		wrong: m.FalsePositives, canaries: m.Canaries, watch: m.WatchSince, setBack: v.setBack, limit: v.Limit,
+	by := &JudgedBy{policy: *v.P, controls: m.Controls, known: m.Known, canaries: m.Canaries,
+		watch: m.WatchSince, setBack: v.setBack, limit: v.Limit,
 		sources: map[string]reconcile.SourceSeen{}, templates: map[reconcile.Ref]reconcile.TemplateSeen{},
 		workers: map[string]bool{}}
+	by.controls.Proofs = nil
 	for name, seen := range m.Sources {
 		seen.LastTrusted, seen.Clock, seen.Beat = time.Time{}, time.Time{}, 0 // setBack and limit tell of them
 		by.sources[name] = seen

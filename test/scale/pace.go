@@ -22,9 +22,10 @@ const (
 	paceSeen   = 1.5   // s
 )
 
-// Rows whose time is over one after the other, from then on, and how many quick passes are measured before.
+// Rows whose time is over one after the other, from then on, and how many quick passes are measured before. One more of
+// a kind within half an hour is an incident, in which each pass reads everybody.
 const (
-	overdueRows  = 8
+	overdueRows  = 4
 	overdueFrom  = 150 * time.Second
 	overdueApart = 5 * time.Second
 	pacePasses   = 30
