@@ -107,16 +107,16 @@ func (t *Tasks) LiveAgain(ctx context.Context, before reconcile.RowsBefore, plai
 }
 
 func (t *Tasks) readAgain(ctx context.Context, r *newsReader, before reconcile.RowsBefore) (done bool, err error) {
-	heard := []string{}
+	heard, late := []string{}, true
 	if r.known != nil {
 		if !r.known.upTo.IsZero() {
-			if err := r.news(ctx); err != nil {
+			if late, err = r.news(ctx, true); err != nil {
 				return false, fmt.Errorf("%w: %w", errNews, err)
 			}
 		}
-		var all bool
-		heard, all = r.known.takeHeard()
-		if was := t.heardBy.Swap(r.known); (was != r.known || !all) && known(before) {
+		var whole bool
+		heard, whole = r.known.takeHeard()
+		if was := t.heardBy.Swap(r.known); (was != r.known || !whole) && known(before) {
 			return false, nil // what came meanwhile was told to nobody
 		}
 	}
@@ -147,7 +147,7 @@ func (t *Tasks) readAgain(ctx context.Context, r *newsReader, before reconcile.R
 	if err := r.whole(ctx); err != nil {
 		return false, err
 	}
-	r.known.upTo = r.now
+	r.known.heardUpTo(r.now, late)
 	return true, nil
 }
 

@@ -83,12 +83,23 @@ func (w *world) again(b *book) {
 	}
 }
 
+// An event that comes much later than its time is heard as well, by a reading of the next seconds.
+func TestWhatCameLateIsHeardByAndBy(t *testing.T) {
+	w, b := omoiosWorld(t), newBook()
+	w.exec("INSERT INTO program.tasks (id, status, sandbox_id) VALUES ($1, 'running', 'box')", id("1"))
+	w.again(b)
+	w.exec(`INSERT INTO sandbox_events (id, sandbox_id, event_type, created_at)
+		VALUES ('late', 'box', 'agent.heartbeat', now() - interval '30 seconds')`)
+	w.tasks.signs.Load().late = w.tasks.signs.Load().late.Add(-signsOften)
+	w.again(b)
+}
+
 // TestReadingWhatHasChangedIsReadingAll: rows that are not read again are as they were, whatever was written to them
 // and of them in between, once or several times, in transactions that were committed or not.
 func TestReadingWhatHasChangedIsReadingAll(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			p := &randomPlatform{world: omoiosWorld(t), Rand: rand.New(rand.NewPCG(seed, 43))}
+			p := &randomPlatform{world: omoiosWorld(t), Rand: rand.New(rand.NewPCG(seed, 43)), late: 4000}
 			b, unread := newBook(), 0
 			for range 40 {
 				for range p.IntN(4) {

@@ -16,6 +16,7 @@ type signs struct {
 	deaf  bool      // more were heard than are remembered
 	heard []string  // keys of which something else may be known than at the last [signs.takeHeard]
 	upTo  time.Time // the task database's now of the last reading; zero before the first
+	late  time.Time // the same of the last one that heard what came late
 }
 
 // A signKey stands for a text: a large fleet has many, and they are long.
@@ -33,6 +34,11 @@ const (
 	// An event carries the time at which its transaction began, or one that its writer's clock told. So much later it
 	// may come to be seen. What comes later yet is found when all events of its key are read.
 	signsLate = time.Minute
+	// Where readings follow one another closely only each so far apart hears all that came late, and the others what came
+	// so much later than its time. What is heard later so makes a row plain later, no more: one that is not plain by what
+	// is known is read with all its events.
+	signsOften = 10 * time.Second
+	signsSoon  = 5 * time.Second
 	// After so long without a reading everything is read again.
 	signsLast = 15 * time.Minute
 	// So long after all events of a key were read they are read again, and of each at a time of its own in the second
@@ -50,8 +56,21 @@ func (s *signs) stand(now time.Time) bool {
 	return !s.upTo.IsZero() && since >= 0 && since <= signsLast
 }
 
-// since is from when on events are new.
-func (s *signs) since() time.Time { return s.upTo.Add(-signsLate) }
+// since is from when on events are new, and whether none that came late is left out.
+func (s *signs) since(now time.Time, often bool) (from time.Time, all bool) {
+	after := now.Sub(s.late)
+	if often && after >= 0 && after < signsOften {
+		return s.upTo.Add(-signsSoon), false
+	}
+	return s.late.Add(-signsLate), true
+}
+
+// heardUpTo notes a reading.
+func (s *signs) heardUpTo(now time.Time, all bool) {
+	if s.upTo = now; all {
+		s.late = now
+	}
+}
 
 func (s *signs) key(text string) signKey {
 	return signKey{maphash.String(s.seeds[0], text), maphash.String(s.seeds[1], text)}
@@ -122,7 +141,7 @@ func (s *signs) keep(text string, now time.Time, e *reconcile.Events) {
 
 // end forgets what no row asked for, where that is much, and ends a reading.
 func (s *signs) end(now time.Time, rows int) {
-	s.upTo = now
+	s.heardUpTo(now, true)
 	if len(s.of) <= rows+rows/8 {
 		return
 	}
