@@ -22,7 +22,7 @@ func (st *Standing) keep(k *Reconciler, r *Result) {
 		return
 	}
 	in, judged, seen := *k, *r.Judged, *v
-	in.Policy = *v.P
+	in.Policy, in.pushed, in.lists = *v.P, nil, false
 	seen.Rules = view.ActiveRules(reconcile.Full, v.P) // as in any worker's second look
 	judged.View = &seen
 	s := &workerView{pass: r.Pass, due: map[string]bool{}, rows: map[string]bool{}, made: time.Now(),
