@@ -1,5 +1,7 @@
 package decide
 
+import "github.com/sandkeeper/sandkeeper/reconcile"
+
 // StandsDue reports whether the judgement of those that were kept is what one of everybody comes to in a quick pass
 // that asked for what has changed, although something may come due by it. Counts, freezes and budgets rest on the
 // plain rows as well. What one row alone may change is whose a sandbox is: so nothing of what is found may have a
@@ -17,6 +19,27 @@ func (s *Sieve) StandsDue(j *Judgement) bool {
 	}
 	//guard:standing-touched harm
 	return !s.touched(j.View.S, j.words())
+}
+
+// namedTwice reports whether two rows hold one name of what was looked at. It goes to the last of them, and rows that
+// are read alone come in another order than all do.
+func namedTwice(s *reconcile.Snapshot) bool {
+	names := map[string]bool{}
+	for i := range s.Sandboxes {
+		sb := &s.Sandboxes[i]
+		for _, name := range [...]string{sb.ID, sb.SandboxKey, sb.AltKey} {
+			names[name] = true
+		}
+	}
+	held := map[string]bool{"": true}
+	for i := range s.Tasks {
+		name := s.Tasks[i].Sandbox
+		if name != "" && names[name] && held[name] {
+			return true
+		}
+		held[name] = true
+	}
+	return false
 }
 
 // words are all words that what is found may be known by.

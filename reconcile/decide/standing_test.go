@@ -260,7 +260,9 @@ func (a *again) reads(t *testing.T, s *reconcile.Snapshot, sieve *Sieve) reconci
 	}
 	out := *s
 	out.Tasks = nil
-	for _, id := range slices.Sorted(slices.Values(ids)) {
+	slices.Sort(ids)
+	slices.Reverse(ids) // rows that are read alone come in any order
+	for _, id := range ids {
 		if row := *rows[id]; !sieve.Plain(&row) {
 			out.Tasks = append(out.Tasks, row)
 		}
