@@ -1,7 +1,5 @@
 package reconcile
 
-import "time"
-
 // RowBuckets are what the live rows come in where they are compared with those of a reading before.
 const RowBuckets = 1 << 12
 
@@ -20,5 +18,5 @@ type RowsBefore interface {
 	// Pick takes the sums of those buckets that have changed, as they are now, with all rows of these, and those rows
 	// elsewhere of which something was heard. It returns which rows are to be read, by id, and false where two of them
 	// have one id.
-	Pick(now time.Time, sums map[int]int64, rows []RowSum) (ids []string, ok bool)
+	Pick(sums map[int]int64, rows []RowSum) (ids []string, ok bool)
 }

@@ -14,7 +14,8 @@ type Recalled struct {
 	Sandboxes RememberedSandboxes
 	Probes    map[Ref]ProbeSeen
 
-	Turn int64 // of the recall, from 1 on
+	Turn  int64 // of the recall, from 1 on; no other recall of its process has it
+	Since int64 // the turn of the recall that its changes are since; 0 where everything was read
 
 	// The places of tasks of which something else was remembered a turn before, and of those of whose sandboxes, or
 	// that had none.
@@ -25,39 +26,14 @@ type Recalled struct {
 	own, ownProbes bool // what it holds is not of a turn before
 }
 
-// Next is what the next recall puts its changes into.
-func (r *Recalled) Next() *Recalled {
-	return &Recalled{Tasks: r.Tasks, Sandboxes: r.Sandboxes, Probes: r.Probes, Turn: r.Turn + 1}
+// Next is what the recall of that turn puts its changes into.
+func (r *Recalled) Next(turn int64) *Recalled {
+	return &Recalled{Tasks: r.Tasks, Sandboxes: r.Sandboxes, Probes: r.Probes, Turn: turn, Since: r.Turn}
 }
 
 // Into hands a memory what is recalled.
-func (r *Recalled) Into(m *Memory) { m.Tasks, m.Sandboxes, m.Probes = r.Tasks, r.Sandboxes, r.Probes }
-
-// Take is the next recall of somebody who recalls everything each time.
-func (r *Recalled) Take(m *Memory) *Recalled {
-	next := r.Next()
-	for _, seen := range m.Tasks.All() {
-		next.PutTask(seen)
-	}
-	for id, was := range r.Tasks.Kept() {
-		if !m.Tasks.Has(id) {
-			next.DropTask(was.Place())
-		}
-	}
-	for ref, seen := range m.Sandboxes.All() {
-		if probes, probed := m.Probes[ref]; probed {
-			next.PutSandbox(seen, &probes)
-		} else {
-			next.PutSandbox(seen, nil)
-		}
-	}
-	for ref, was := range r.Sandboxes.Kept() {
-		if !m.Sandboxes.Has(ref) {
-			next.DropSandbox(PlaceOf{was.at})
-		}
-	}
-	next.Into(m)
-	return next
+func (r *Recalled) Into(m *Memory) {
+	m.Tasks, m.Sandboxes, m.Probes, m.Turn = r.Tasks, r.Sandboxes, r.Probes, r.Turn
 }
 
 // LivesChanged reports whether other tasks are remembered as live than a turn before.
@@ -200,6 +176,9 @@ func (c *CompactTask) Place() PlaceOf {
 	}
 	return PlaceOf{c.at}
 }
+
+// Place is where the sandbox is among all that are remembered.
+func (c *CompactSandbox) Place() PlaceOf { return PlaceOf{c.at} }
 
 // Has reports whether a task at that place is one of them.
 func (p *Places) Has(at PlaceOf) bool { return p.has(at.place) }

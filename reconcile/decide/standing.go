@@ -51,15 +51,16 @@ type standing struct {
 var horizons = [...]time.Duration{2 * time.Second, 8 * time.Second, 32 * time.Second, 128 * time.Second,
 	512 * time.Second}
 
+// Knows reports whether anything is known: where nothing is, what is recalled is to be recalled anew.
+func (st *Standing) Knows() bool { return st.turn != 0 }
+
 // Recalled takes what was recalled, in each pass of this process: what has changed since the last quick one is known
 // only where none is missed. Nil is a recall of everything.
 func (st *Standing) Recalled(r *reconcile.Recalled) {
 	switch {
 	case r == nil:
 		st.Forget()
-	case st.turn == 0:
-		st.begin(r)
-	case r.Turn == st.turn+1:
+	case st.turn != 0 && r.Since == st.turn:
 		st.turn = r.Turn
 		st.boxes.MarkChanged(r, true)
 		st.tasks.MarkChanged(r, false)
@@ -82,8 +83,12 @@ func (st *Standing) Forget() { *st = Standing{} }
 
 // NewSieveAgain is the sieve of a quick pass that asks for what has changed; nil where everybody has to be read.
 func NewSieveAgain(s *reconcile.Snapshot, p *reconcile.Policy, st *Standing) *Sieve {
-	if s.Kind != reconcile.Quick || st.turn == 0 || !sieves(s, p) {
+	if s.Kind != reconcile.Quick || !sieves(s, p) {
 		return nil
+	}
+	//guard:standing-turn harm
+	if st.turn == 0 || s.Memory.Turn != st.turn {
+		return nil // the places of another recall are others
 	}
 	v := &Sieve{v: view.Before(s, p), open: openTasks(s), others: map[string]onlyBox{}, again: st}
 	by := v.v.JudgedBy()
@@ -101,7 +106,7 @@ func NewSieveAgain(s *reconcile.Snapshot, p *reconcile.Policy, st *Standing) *Si
 func (s *Sieve) Sums() []int64 { return s.again.sums }
 
 // Pick takes which rows are as they were, and returns which are to be read.
-func (s *Sieve) Pick(_ time.Time, sums map[int]int64, rows []reconcile.RowSum) (ids []string, ok bool) {
+func (s *Sieve) Pick(sums map[int]int64, rows []reconcile.RowSum) (ids []string, ok bool) {
 	st := s.again
 	heard := map[int][]string{}
 	fresh := make(map[int][]standing, len(sums))
@@ -111,6 +116,10 @@ func (s *Sieve) Pick(_ time.Time, sums map[int]int64, rows []reconcile.RowSum) (
 			heard[row.Bucket] = append(heard[row.Bucket], row.ID)
 		}
 		if _, changed := sums[row.Bucket]; changed {
+			//guard:standing-twice harm
+			if find(fresh[row.Bucket], row.ID) != nil {
+				st.twice = true // a view gives it twice, and it may read as it did
+			}
 			fresh[row.Bucket] = append(fresh[row.Bucket], st.row(row))
 		}
 	}

@@ -216,7 +216,7 @@ func (a *again) changes() {
 
 // recalls recalls what has changed.
 func (a *again) recalls(s *reconcile.Snapshot) {
-	a.recalled = a.recalled.Take(&s.Memory)
+	a.recalled = worldtest.RecallAgain(a.recalled, &s.Memory, !a.st.Knows())
 	a.st.Recalled(a.recalled)
 }
 
@@ -254,7 +254,7 @@ func (a *again) reads(t *testing.T, s *reconcile.Snapshot, sieve *Sieve) reconci
 			some = append(some, row)
 		}
 	}
-	ids, ok := sieve.Pick(s.T0, sums, some)
+	ids, ok := sieve.Pick(sums, some)
 	if !ok {
 		t.Fatal("rows are there twice")
 	}

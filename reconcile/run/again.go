@@ -12,16 +12,18 @@ import (
 // A Standing is what the quick passes of a process keep of a large fleet's rows, see [decide.Standing]. The zero
 // Standing keeps nothing yet.
 type Standing struct {
-	mu    sync.Mutex // two passes of one process are never under way, but for one that lost its lease and hangs
-	large bool       // as the last pass found
-	rests int        // how many passes read everybody as before
+	mu    sync.Mutex  // two passes of one process are never under way, but for one that lost its lease and hangs
+	anew  atomic.Bool // nothing may stand any more
+	large bool        // as the last pass found
+	rests int         // how many passes read everybody as before
 	kept  decide.Standing
 	made  atomic.Pointer[workerView] // by the newest pass, see [Standing.keep]
 }
 
 // Recalling is the part of some [reconcile.Ledger] that tells what is remembered otherwise than at its last time.
 type recalling interface {
-	RecallAgain(ctx context.Context) (reconcile.Memory, *reconcile.Recalled, error)
+	// Anew recalls all of it, and takes nothing from the last time.
+	RecallAgain(ctx context.Context, anew bool) (reconcile.Memory, *reconcile.Recalled, error)
 }
 
 // Comparing is the part of some [reconcile.Tasks] that reads the live rows that are not as they were at a reading
@@ -34,21 +36,40 @@ type comparing interface {
 // restsAgain is for how many passes everybody is read as before after one that could not ask for what has changed.
 const restsAgain = 20
 
-// recall recalls the ledger: in passes of a large fleet what has changed since the last.
-func (k observer) recall(ctx context.Context) (reconcile.Memory, error) {
+// recall recalls the ledger: in quick passes of a large fleet what has changed since the last. A full pass recalls all
+// of it, and lets nothing stand: so whatever could be wrong of what stands is right again by then.
+func (k observer) recall(ctx context.Context, kind reconcile.PassKind) (reconcile.Memory, error) {
 	st := k.Standing
 	again, can := k.Ledger.(recalling)
-	if !can || !k.compares() || !st.mu.TryLock() {
+	if !can || !k.compares() {
+		return k.Ledger.Recall(ctx)
+	}
+	whole := kind == reconcile.Full
+	if whole {
+		st.anew.Store(true)
+	}
+	if !st.mu.TryLock() {
 		return k.Ledger.Recall(ctx)
 	}
 	defer st.mu.Unlock()
-	if !st.large || st.rests > 0 {
+	if st.anew.Swap(false) {
+		st.kept.Forget()
+	}
+	//guard:standing-anew harm
+	if whole || !st.large || st.rests > 0 {
+		st.kept.Forget()
 		m, err := k.Ledger.Recall(ctx)
 		st.large, st.rests = err == nil && k.large(m.Tasks.Len()), max(st.rests-1, 0)
-		st.kept.Forget()
 		return m, err
 	}
-	m, recalled, err := again.RecallAgain(ctx)
+	m, recalled, err := again.RecallAgain(ctx, !st.kept.Knows())
+	//guard:recall-again-failed harm
+	if err != nil && ctx.Err() == nil {
+		st.kept.Forget()
+		st.rests = restsAgain
+		k.Log.WarnContext(ctx, "what has changed in the ledger cannot be recalled alone: all of it is", "err", err)
+		return k.Ledger.Recall(ctx)
+	}
 	st.large = err == nil && k.large(m.Tasks.Len())
 	st.kept.Recalled(recalled)
 	return m, err

@@ -31,7 +31,7 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind,
 	recalled := make(chan struct{})
 	recall := func() {
 		defer close(recalled)
-		s.Memory, failed = k.recall(ctx)
+		s.Memory, failed = k.recall(ctx, kind)
 	}
 	if k.Parallel == 1 {
 		recall()

@@ -10,6 +10,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/run"
 	"github.com/sandkeeper/sandkeeper/reconcile/simtest"
+	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
 // Recalls are a process's calls of a ledger that tells what has changed.
@@ -18,12 +19,12 @@ type recalls struct {
 	last *reconcile.Recalled
 }
 
-func (c *recalls) RecallAgain(ctx context.Context) (reconcile.Memory, *reconcile.Recalled, error) {
+func (c *recalls) RecallAgain(ctx context.Context, anew bool) (reconcile.Memory, *reconcile.Recalled, error) {
 	m, err := c.Recall(ctx)
 	if err != nil {
 		return m, nil, err
 	}
-	c.last = c.last.Take(&m)
+	c.last = worldtest.RecallAgain(c.last, &m, anew)
 	return m, c.last, nil
 }
 

@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/worldtest"
 )
 
 // RecallAgain recalls everything, and tells what has changed since this process did so last.
-func (c ledgerCalls) RecallAgain(ctx context.Context) (reconcile.Memory, *reconcile.Recalled, error) {
+func (c ledgerCalls) RecallAgain(ctx context.Context, anew bool) (reconcile.Memory, *reconcile.Recalled, error) {
 	m, err := c.Recall(ctx)
 	if err != nil {
 		return m, nil, err
 	}
-	c.p.recalled = c.p.recalled.Take(&m)
+	c.p.recalled = worldtest.RecallAgain(c.p.recalled, &m, anew)
 	return m, c.p.recalled, nil
 }
 
@@ -55,7 +56,7 @@ func LiveAgain(rows reconcile.Rows, before reconcile.RowsBefore, plain func(*rec
 			changed = append(changed, row)
 		}
 	}
-	ids, ok := before.Pick(rows.Now, sums, changed)
+	ids, ok := before.Pick(sums, changed)
 	if !ok {
 		return rows, false, nil
 	}

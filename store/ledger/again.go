@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,15 +26,10 @@ type bucketed struct {
 	sums   []int64
 	places [][]reconcile.PlaceOf
 
-	still bool      // nothing had changed at the last comparison
-	sum   int64     // of all then, of a recall's any
-	old   []string  // where those stood that take long to find
-	whole time.Time // the ledger's now of the last comparison of all buckets
+	still bool     // nothing had changed at the last comparison
+	sum   int64    // of all then, of a recall's any
+	old   []string // where those stood that take long to find, and that only what else changes makes others
 }
-
-// anyLast is for how long one sum of all may stand for all that is recalled. A sandbox that was gone for long, and that
-// somebody gives to a live task by hand meanwhile, is found after that.
-const anyLast = 30 * time.Second
 
 func newRecalls() *recalls {
 	//nolint:gosec // it is no secret
@@ -47,18 +41,18 @@ func newRecalls() *recalls {
 
 // RecallAgain reads the same as [Keeper.Recall], and tells what is remembered otherwise than at its last time. Of tasks
 // and sandboxes it asks the server for sums over what there is to read, and reads those that have changed, by whomever.
-// All that it has read is kept for the next time.
-func (g *Keeper) RecallAgain(ctx context.Context) (reconcile.Memory, *reconcile.Recalled, error) {
+// All that it has read is kept for the next time. Anew reads everything.
+func (g *Keeper) RecallAgain(ctx context.Context, anew bool) (reconcile.Memory, *reconcile.Recalled, error) {
 	now, err := g.setClock(ctx)
 	if err != nil {
 		return reconcile.Memory{}, nil, err
 	}
 	m := reconcile.Memory{Now: now}
 	r := g.recalls.Swap(nil) // a failure leaves nothing to go on from
-	if r == nil {
+	if r == nil || anew {
 		r = newRecalls()
 	}
-	next := r.last.Next()
+	next := r.last.Next(g.turns.Add(1))
 	err = pgx.BeginTxFunc(ctx, g.pool, snapshot, func(tx pgx.Tx) error {
 		if err := g.lately(ctx, tx); err != nil {
 			return err
@@ -85,7 +79,7 @@ func (r *recalls) read(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, next
 	recent := m.Now.Add(-protocol.Recent)
 	args := func() pgx.NamedArgs { return pgx.NamedArgs{"recent": recent, "seed": r.seed} }
 	var task taskSeenRow
-	err := r.tasks.read(ctx, tx, "recall_tasks", args, m.Now, task.columns(),
+	err := r.tasks.read(ctx, tx, "recall_tasks", args, task.columns(),
 		func() (reconcile.PlaceOf, error) { return next.PutTask(task.seen()), nil }, next.DropTask)
 	if err != nil {
 		return err
@@ -94,7 +88,7 @@ func (r *recalls) read(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, next
 		r.boxes.still = false
 	}
 	var box sandboxRow
-	return r.boxes.read(ctx, tx, "recall_sandboxes", args, m.Now, box.columns(),
+	return r.boxes.read(ctx, tx, "recall_sandboxes", args, box.columns(),
 		func() (reconcile.PlaceOf, error) {
 			if box.probes.at.IsZero() {
 				return next.PutSandbox(box.SandboxSeen, nil), nil
@@ -105,9 +99,9 @@ func (r *recalls) read(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, next
 }
 
 // read reads what has changed. Where nothing had before, it asks for one sum of all first.
-func (b *bucketed) read(ctx context.Context, tx pgx.Tx, recall string, args func() pgx.NamedArgs, now time.Time,
+func (b *bucketed) read(ctx context.Context, tx pgx.Tx, recall string, args func() pgx.NamedArgs,
 	columns []any, put func() (reconcile.PlaceOf, error), drop func(reconcile.PlaceOf)) error {
-	if age := now.Sub(b.whole); b.still && age >= 0 && age < anyLast {
+	if b.still {
 		sum, err := b.any(ctx, tx, recall, args())
 		if err != nil || sum == b.sum {
 			return err
@@ -117,7 +111,6 @@ func (b *bucketed) read(ctx context.Context, tx pgx.Tx, recall string, args func
 	if err != nil {
 		return err
 	}
-	b.whole = now
 	if b.still = !changed; !b.still {
 		return nil
 	}

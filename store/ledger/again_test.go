@@ -52,7 +52,7 @@ func TestRecallAgainIsRecall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, recalled, err := g.RecallAgain(t.Context())
+		got, recalled, err := g.RecallAgain(t.Context(), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,6 +140,6 @@ func everyTask(m *reconcile.Memory) map[string]any {
 
 // small is the rest of a memory.
 func small(m reconcile.Memory) reconcile.Memory {
-	m.Tasks, m.Sandboxes, m.Probes = reconcile.RememberedTasks{}, reconcile.RememberedSandboxes{}, nil
+	m.Turn, m.Tasks, m.Sandboxes, m.Probes = 0, reconcile.RememberedTasks{}, reconcile.RememberedSandboxes{}, nil
 	return m
 }

@@ -19,15 +19,19 @@ const buckets = 1 << 12
 
 // inBuckets makes of each recall of very many the statements that tell whether any of it has changed, which buckets of
 // it have, and what is in some: of the very rows that a recall reads. What it reads of each is in one row of a table,
-// and nothing else: so where that stands, and which transaction wrote it, stands for it. After a restart of the server,
-// and at another one, nothing does: there a transaction of that number may have written something else.
+// and nothing else: so where that stands, and which transaction wrote it, stands for it, in one file of the table and
+// one run of the server. A table that is written anew keeps who wrote its rows and moves them; at another server, and
+// after a restart or a crash of this one, a transaction of that number may have written something else. Whatever this
+// leaves out stands until the next full pass, which recalls everything.
 func inBuckets(queries map[string]string) map[string]string {
-	for recall, of := range map[string]string{"recall_tasks": "task_states.", "recall_sandboxes": "s."} {
+	for recall, of := range map[string][2]string{"recall_tasks": {"task_states", "task_states."},
+		"recall_sandboxes": {"sandboxes", "s."}} {
 		whole := queries[recall]
 		columns, _, _ := strings.Cut(whole[strings.Index(whole, "SELECT ")+len("SELECT "):], "\nFROM")
-		bucket := fmt.Sprintf("hashtidextended(%sctid, 0) & %d AS bucket", of, buckets-1)
-		sum := fmt.Sprintf("hashtidextended(%[1]sctid, %[1]sxmin::text::bigint # "+
-			"(SELECT hashtextextended(pg_postmaster_start_time()::text, @seed))) AS sum", of)
+		bucket := fmt.Sprintf("hashtidextended(%sctid, 0) & %d AS bucket", of[1], buckets-1)
+		run := fmt.Sprintf("(SELECT hashtextextended(concat_ws(' ', pg_postmaster_start_time(), b.stats_reset,\n"+
+			"pg_relation_filenode('sandkeeper.%s')), @seed) FROM pg_stat_bgwriter AS b)", of[0])
+		sum := fmt.Sprintf("hashtidextended(%[1]sctid, %[1]sxmin::text::bigint # %[2]s) AS sum", of[1], run)
 		recalled := func(text, instead string) string {
 			return "WITH recalled AS (\n" + strings.ReplaceAll(text, columns, instead) + "\n)\n"
 		}

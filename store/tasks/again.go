@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,8 +35,9 @@ func (s *statements) readAgain() (a again, err error) {
 		key = "q.sk_id"
 	}
 	columns, told := s.ofTable()
+	id := mapping.TaskFields[slices.IndexFunc(mapping.TaskFields, func(f mapping.Field) bool { return f.Name == "id" })]
 	with := map[string]any{"Rows": rows, "Columns": columns, "Told": told, "Table": s.plan.from.SQL,
-		"Where": s.liveWhere(), "Key": key, "Mask": reconcile.RowBuckets - 1}
+		"Where": s.liveWhere(), "ID": s.fieldSQL(id), "Key": key, "Mask": reconcile.RowBuckets - 1}
 	for what, to := range map[string]*string{"any": &a.any, "sums": &a.sums, "some": &a.some} {
 		with["What"] = what
 		if *to, err = render("sums", with); err != nil {
@@ -124,7 +126,7 @@ func (t *Tasks) readAgain(ctx context.Context, r *newsReader, before reconcile.R
 	if err != nil {
 		return false, err
 	}
-	ids, ok := before.Pick(r.now, sums, rows)
+	ids, ok := before.Pick(sums, rows)
 	if !ok {
 		return false, nil
 	}
@@ -148,6 +150,7 @@ func (t *Tasks) readAgain(ctx context.Context, r *newsReader, before reconcile.R
 		return false, err
 	}
 	r.known.heardUpTo(r.now, late)
+	r.known.trim(r.now)
 	return true, nil
 }
 

@@ -34,7 +34,7 @@ func newBook() *book {
 
 func (b *book) Sums() []int64 { return b.sums }
 
-func (b *book) Pick(_ time.Time, sums map[int]int64, rows []reconcile.RowSum) (ids []string, ok bool) {
+func (b *book) Pick(sums map[int]int64, rows []reconcile.RowSum) (ids []string, ok bool) {
 	before := b.rows
 	b.rows, b.read = map[string]bookRow{}, map[string]bool{}
 	for id, row := range before {

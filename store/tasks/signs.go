@@ -13,10 +13,11 @@ import (
 type signs struct {
 	seeds [2]maphash.Seed
 	of    map[signKey]*keySigns
-	deaf  bool      // more were heard than are remembered
+	deaf  bool      // nobody takes what is heard, or more was heard than is remembered
 	heard []string  // keys of which something else may be known than at the last [signs.takeHeard]
 	upTo  time.Time // the task database's now of the last reading; zero before the first
 	late  time.Time // the same of the last one that heard what came late
+	left  int       // how many keys the last [signs.trim] left
 }
 
 // A signKey stands for a text: a large fleet has many, and they are long.
@@ -47,7 +48,7 @@ const (
 )
 
 func newSigns() *signs {
-	return &signs{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, of: map[signKey]*keySigns{}}
+	return &signs{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}, of: map[signKey]*keySigns{}, deaf: true}
 }
 
 // stand reports whether what is remembered may be gone on from. A clock that was set back would hide what came.
@@ -101,7 +102,11 @@ func (s *signs) come(text string, e *reconcile.Events) {
 
 // hear remembers a key for [signs.takeHeard], as far as somebody may take it soon.
 func (s *signs) hear(text string) {
-	if s.deaf = s.deaf || len(s.heard) > 1000+2*len(s.of); !s.deaf {
+	switch {
+	case s.deaf:
+	case len(s.heard) > 1000+2*len(s.of):
+		s.deaf, s.heard = true, nil
+	default:
 		s.heard = append(s.heard, text)
 	}
 }
@@ -150,6 +155,24 @@ func (s *signs) end(now time.Time, rows int) {
 			delete(s.of, k)
 		}
 	}
+}
+
+// trimmedFrom is how many keys are kept whatever is known of them.
+const trimmedFrom = 1000
+
+// trim forgets, where there are twice as many keys as it left last, those of which all events would be read again: a
+// reading that asks for few rows cannot tell which others still have one. So what is kept is of the rows of two hours,
+// or twice that.
+func (s *signs) trim(now time.Time) {
+	if len(s.of) <= 2*s.left+trimmedFrom {
+		return
+	}
+	for k, known := range s.of {
+		if k.due(known, now) {
+			delete(s.of, k)
+		}
+	}
+	s.left = len(s.of)
 }
 
 // readingOf tells a reading from others: one of which two could not be told apart comes once in an hour and more.

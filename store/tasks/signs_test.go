@@ -2,8 +2,11 @@ package tasks
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
 )
 
 // However readings follow one another, each event that comes no later than a minute after its time is heard: at once
@@ -51,5 +54,27 @@ func TestEachEventIsHeard(t *testing.T) {
 	}
 	if short < 5000 {
 		t.Errorf("%d readings left out what came late: too few to show anything", short)
+	}
+}
+
+// TestSignsAreTrimmed: what is known of the events of tasks that are over does not grow without end, however seldom a
+// reading tells which rows there are.
+func TestSignsAreTrimmed(t *testing.T) {
+	s, now, most := newSigns(), time.Date(2026, 1, 1, 10, 0, 0, 0, time.UTC), 0
+	const each = 2 // new keys a second
+	for i := range 12 * int(signsWhole/time.Second) {
+		now = now.Add(time.Second)
+		for k := range each {
+			s.keep(strconv.Itoa(each*i+k), now, &reconcile.Events{Started: now})
+		}
+		s.trim(now)
+		most = max(most, len(s.of))
+	}
+	lasting := each * int(signsWhole/time.Second)
+	if last := strconv.Itoa(each*12*int(signsWhole/time.Second) - 1); !s.tell(last, now, &reconcile.Events{}) {
+		t.Error("what was learned last is forgotten")
+	}
+	if most > 2*lasting+trimmedFrom {
+		t.Errorf("%d keys are known, of %d that came within two hours", most, lasting)
 	}
 }
