@@ -59,7 +59,7 @@ func (s *Sieve) note(task string, was *reconcile.CompactTask, b onlyBox) {
 
 // NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be read:
 // where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source is not
-// trusted or an incident is open, and in a full pass where a row makes a sandbox ours, a listing is not whole, or
+// trusted or it is not known why an incident is open, and in a full pass while one is, where a row makes a sandbox ours, a listing is not whole, or
 // shows the tasks of few.
 func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing) *Sieve {
 	if !sieves(s, p) {
@@ -101,7 +101,23 @@ func sieves(s *reconcile.Snapshot, p *reconcile.Policy) bool {
 			return false
 		}
 	}
-	return len(s.Memory.Controls.Incidents)+len(s.Memory.Controls.Breakers) == 0
+	for i := range s.Memory.Controls.Incidents {
+		//guard:sieve-incident harm
+		if s.Kind == reconcile.Full || s.Memory.Controls.Incidents[i].Cause == "" {
+			return false // whether it is over, and what its failures have in common, rests on who is well
+		}
+	}
+	return len(s.Memory.Controls.Breakers) == 0
+}
+
+// sameIncidents reports whether a pass opens and closes none.
+func sameIncidents(j *Judgement) bool {
+	for i := range j.Incidents {
+		if !j.Incidents[i].ClosedAt.IsZero() {
+			return false
+		}
+	}
+	return len(j.Incidents) == len(j.View.S.Memory.Controls.Incidents)
 }
 
 // lived is how many tasks were live when the ledger was written to last.
@@ -317,7 +333,7 @@ func (s *Sieve) stands(j *Judgement) bool {
 // plain row came twice.
 func (s *Sieve) settled(j *Judgement) bool {
 	v := j.View
-	if s.twice || !s.v.Like(v) || len(j.FalsePositives)+len(j.Incidents)+len(j.Demoted) > 0 {
+	if s.twice || !s.v.Like(v) || len(j.FalsePositives)+len(j.Demoted) > 0 || !sameIncidents(j) {
 		return false
 	}
 	for i := range v.S.Tasks {
@@ -326,7 +342,7 @@ func (s *Sieve) settled(j *Judgement) bool {
 		}
 	}
 	//guard:standing-doubled harm
-	return s.again == nil || !namedTwice(v.S)
+	return s.again == nil || !namedTwice(v.S, j.words())
 }
 
 // touched reports whether something that was looked at, or that one of the words names, is a plain row's, by any name.

@@ -1,6 +1,10 @@
 package decide
 
-import "github.com/sandkeeper/sandkeeper/reconcile"
+import (
+	"maps"
+
+	"github.com/sandkeeper/sandkeeper/reconcile"
+)
 
 // StandsDue reports whether the judgement of those that were kept is what one of everybody comes to in a quick pass
 // that asked for what has changed, although something may come due by it. Counts, freezes and budgets rest on the
@@ -21,10 +25,10 @@ func (s *Sieve) StandsDue(j *Judgement) bool {
 	return !s.touched(j.View.S, j.words())
 }
 
-// namedTwice reports whether two rows hold one name of what was looked at. It goes to the last of them, and rows that
-// are read alone come in another order than all do.
-func namedTwice(s *reconcile.Snapshot) bool {
-	names := map[string]bool{}
+// namedTwice reports whether two rows hold one name of what was looked at, or one of the words. It goes to the last of
+// them, and rows that are read alone come in another order than all do.
+func namedTwice(s *reconcile.Snapshot, words map[string]bool) bool {
+	names := maps.Clone(words)
 	for i := range s.Sandboxes {
 		sb := &s.Sandboxes[i]
 		for _, name := range [...]string{sb.ID, sb.SandboxKey, sb.AltKey} {
