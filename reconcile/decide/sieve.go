@@ -57,10 +57,10 @@ func (s *Sieve) note(task string, was *reconcile.CompactTask, b onlyBox) {
 	}
 }
 
-// NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be read:
-// where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source is not
-// trusted or it is not known why an incident is open, and in a full pass while one is, where a row makes a sandbox ours, a listing is not whole, or
-// shows the tasks of few.
+// NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be
+// read: where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source
+// is not trusted or it is not known why an incident is open, and in a full pass while one is, where a row makes a
+// sandbox ours, a listing is not whole, or shows the tasks of few.
 func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing) *Sieve {
 	if !sieves(s, p) {
 		return nil
