@@ -64,7 +64,7 @@ func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
 			continue
 		}
 		was := s.Memory.TaskOf(kept)
-		if was != nil && !s.Plain.Has(was) && was.Seen().State == reconcile.TaskStopped {
+		if was != nil && was.Seen().State == reconcile.TaskStopped {
 			wanted[task] = true
 		}
 	}
