@@ -40,8 +40,13 @@ func (v *View) Owned(such func(reconcile.SandboxState) bool) int {
 	if len(dark) == 0 {
 		return n
 	}
-	for ref, seen := range v.S.Memory.Sandboxes.Each() {
-		if dark[ref.Provider] && seen.GoneAt.IsZero() && such(seen.State) {
+	for kind, many := range v.S.Plain.Unlisted() {
+		if dark[kind.Provider] && such(kind.State) {
+			n += many
+		}
+	}
+	for _, kept := range v.S.OtherSandboxes() {
+		if kind := kept.Kind(); dark[kind.Provider] && !kept.Gone() && such(kind.State) {
 			n++
 		}
 	}
