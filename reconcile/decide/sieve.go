@@ -59,8 +59,8 @@ func (s *Sieve) note(task string, was *reconcile.CompactTask, b onlyBox) {
 
 // NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be
 // read: where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source
-// is not trusted or it is not known why an incident is open, and in a full pass while one is, where a row makes a
-// sandbox ours, a listing is not whole, or shows the tasks of few.
+// is not trusted or an incident is open, and in a full pass where a row makes a sandbox ours, a listing is not whole, or
+// shows the tasks of few.
 func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing) *Sieve {
 	if !sieves(s, p) {
 		return nil
@@ -101,23 +101,7 @@ func sieves(s *reconcile.Snapshot, p *reconcile.Policy) bool {
 			return false
 		}
 	}
-	for i := range s.Memory.Controls.Incidents {
-		//guard:sieve-incident harm
-		if s.Kind == reconcile.Full || s.Memory.Controls.Incidents[i].Cause == "" {
-			return false // whether it is over, and what its failures have in common, rests on who is well
-		}
-	}
-	return len(s.Memory.Controls.Breakers) == 0
-}
-
-// sameIncidents reports whether a pass opens and closes none.
-func sameIncidents(j *Judgement) bool {
-	for i := range j.Incidents {
-		if !j.Incidents[i].ClosedAt.IsZero() {
-			return false
-		}
-	}
-	return len(j.Incidents) == len(j.View.S.Memory.Controls.Incidents)
+	return len(s.Memory.Controls.Incidents)+len(s.Memory.Controls.Breakers) == 0
 }
 
 // lived is how many tasks were live when the ledger was written to last.
@@ -333,7 +317,7 @@ func (s *Sieve) stands(j *Judgement) bool {
 // plain row came twice.
 func (s *Sieve) settled(j *Judgement) bool {
 	v := j.View
-	if s.twice || !s.v.Like(v) || len(j.FalsePositives)+len(j.Demoted) > 0 || !sameIncidents(j) {
+	if s.twice || !s.v.Like(v) || len(j.FalsePositives)+len(j.Incidents)+len(j.Demoted) > 0 {
 		return false
 	}
 	for i := range v.S.Tasks {

@@ -30,7 +30,7 @@ type again struct {
 // TestStanding judges one quick pass after the other over random worlds: over everybody, and over what has changed
 // since the last one. Where the latter stands both come to the same, to the last byte.
 func TestStanding(t *testing.T) {
-	passes, left, stood, quiet, due, heard, came, acts, open := 0, 0, 0, 0, 0, 0, 0, 0, 0
+	passes, left, stood, quiet, due, heard, came, acts := 0, 0, 0, 0, 0, 0, 0, 0
 	for _, seed := range seeds(t, 600) {
 		r := worldOf(t, seed)
 		r.lines = nil
@@ -78,9 +78,6 @@ func TestStanding(t *testing.T) {
 				all = Judge(&s, &w.P)
 				if n := some.Plain.Tasks; sieve.StandsDue(j) && n > 0 {
 					stood, left = stood+1, left+n
-					if len(s.Memory.Controls.Incidents) > 0 {
-						open++
-					}
 					if !sieve.Stands(j) {
 						came++
 					}
@@ -99,39 +96,13 @@ func TestStanding(t *testing.T) {
 				all = Judge(&s, &w.P)
 			}
 			remember(w, all, MakePlan(all, 8))
-			a.incident(all)
 		}
 	}
 	t.Logf("%d passes, %d stood, %d left out %d rows without reading one that is plain, %d heard, %d did not stand, "+
-		"%d stood with what came due, %d actions, %d with an incident",
-		passes, stood, quiet, left, heard, due, came, acts, open)
-	if !raced.On && *seedFlag == 0 && (stood < 1000 || quiet < 200 || heard < 200 || due < 100 || acts < 10 || open < 10) {
-		t.Errorf("of %d passes %d stood, %d read no row that is plain, %d rows were heard, %d did not stand, %d stood with an "+
-			"incident, and %d actions were planned: too few to show anything", passes, stood, quiet, heard, due, open, acts)
-	}
-}
-
-// incident may let one be open about what failed, with and without a cause, held or released, or over.
-func (a *again) incident(j *Judgement) {
-	m := &a.S.Memory
-	if a.IntN(30) == 0 {
-		m.Controls.Incidents = nil
-	}
-	failed := slices.Concat(j.Verdicts, m.Verdicts)
-	if a.IntN(20) == 0 {
-		failed = append(failed, reconcile.Verdict{Signature: "of others", Rule: "inactive"})
-	}
-	for i := range failed {
-		w := &failed[i]
-		if w.Signature == "" || len(m.Controls.Incidents) > 0 || a.IntN(2) == 0 {
-			continue
-		}
-		in := reconcile.Incident{ID: "i-1", Signature: w.Signature, Rule: w.Rule, Provider: w.Provider, Count: 1,
-			Cause: []string{"", "it rains", "it rains"}[a.IntN(3)], OpenedAt: m.Now, FirstSeen: m.Now, LastSeen: m.Now}
-		if a.IntN(3) == 0 {
-			in.ReleasedAt = m.Now
-		}
-		m.Controls.Incidents = []reconcile.Incident{in}
+		"%d stood with what came due, %d actions", passes, stood, quiet, left, heard, due, came, acts)
+	if !raced.On && *seedFlag == 0 && (stood < 1000 || quiet < 200 || heard < 200 || due < 100 || acts < 10) {
+		t.Errorf("of %d passes %d stood, %d read no row that is plain, %d rows were heard, %d did not stand, and %d actions "+
+			"were planned: too few to show anything", passes, stood, quiet, heard, due, acts)
 	}
 }
 
