@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/decide"
@@ -12,10 +13,10 @@ import (
 // A Standing is what the quick passes of a process keep of a large fleet's rows, see [decide.Standing]. The zero
 // Standing keeps nothing yet.
 type Standing struct {
-	mu    sync.Mutex  // two passes of one process are never under way, but for one that lost its lease and hangs
-	anew  atomic.Bool // nothing may stand any more
-	large bool        // as the last pass found
-	rests int         // how many passes read everybody as before
+	mu    sync.Mutex // two passes of one process are never under way, but for one that lost its lease and hangs
+	large bool       // as the last pass found
+	rests int        // how many passes read everybody as before
+	since time.Time  // the ledger's now when all was recalled that it goes on from
 	kept  decide.Standing
 	made  atomic.Pointer[workerView] // by the newest pass, see [Standing.keep]
 }
@@ -37,32 +38,36 @@ type comparing interface {
 const restsAgain = 20
 
 // recall recalls the ledger: in quick passes of a large fleet what has changed since the last. A full pass recalls all
-// of it, and lets nothing stand: so whatever could be wrong of what stands is right again by then.
+// of it, and lets nothing stand: so whatever could be wrong of what stands is right again by then. Where other processes
+// make the full passes, or each fails, a quick one lets nothing stand after as long as lies between two.
 func (k observer) recall(ctx context.Context, kind reconcile.PassKind) (reconcile.Memory, error) {
 	st := k.Standing
 	again, can := k.Ledger.(recalling)
 	if !can || !k.compares() {
 		return k.Ledger.Recall(ctx)
 	}
-	whole := kind == reconcile.Full
-	if whole {
-		st.anew.Store(true)
-	}
 	if !st.mu.TryLock() {
 		return k.Ledger.Recall(ctx)
 	}
 	defer st.mu.Unlock()
-	if st.anew.Swap(false) {
-		st.kept.Forget()
-	}
 	//guard:standing-anew harm
-	if whole || !st.large || st.rests > 0 {
+	if kind == reconcile.Full || !st.large || st.rests > 0 {
 		st.kept.Forget()
 		m, err := k.Ledger.Recall(ctx)
 		st.large, st.rests = err == nil && k.large(m.Tasks.Len()), max(st.rests-1, 0)
 		return m, err
 	}
-	m, recalled, err := again.RecallAgain(ctx, !st.kept.Knows())
+	anew := !st.kept.Knows()
+	m, recalled, err := again.RecallAgain(ctx, anew)
+	age := m.Now.Sub(st.since)
+	//guard:standing-aged harm
+	if err == nil && !anew && (age < 0 || age >= k.Policy.Full) {
+		anew = true
+		m, recalled, err = again.RecallAgain(ctx, anew)
+	}
+	if anew {
+		st.since = m.Now
+	}
 	//guard:recall-again-failed harm
 	if err != nil && ctx.Err() == nil {
 		st.kept.Forget()

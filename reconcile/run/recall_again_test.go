@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/run"
 )
 
 // A badRecall is a ledger that recalls all right, and cannot tell what has changed, or tells less than that.
@@ -54,45 +55,67 @@ func TestALedgerThatCannotCompare(t *testing.T) {
 	})
 }
 
+// liar is a process to which every fleet is a large one, and its ledger that has begun to lie to quick passes: it
+// leaves out one of all the tasks.
+func (s *stage) liar() (d *daemon, bad *badRecall, all int) {
+	s.Helper()
+	l := &life{}
+	d = s.large("first", l)
+	bad = &badRecall{recalls: recalls{ledgerCalls{l, s.ledger}, &reconcile.Recalled{}}}
+	d.Ledger = bad
+	if _, err := d.Pass(s.Context(), reconcile.Full, 0); err != nil {
+		s.Fatal(err)
+	}
+	for range 4 {
+		all = remembers(d.quick(s))
+	}
+	if all < 2 || bad.asked == 0 {
+		s.Fatalf("%d tasks are remembered, and it was asked for what has changed %d times", all, bad.asked)
+	}
+	bad.lies = true
+	if n := remembers(d.quick(s)); n != all-1 {
+		s.Fatalf("a quick pass remembers %d tasks of a ledger that leaves out one of %d", n, all)
+	}
+	return d, bad, all
+}
+
+func remembers(r *run.Result) int { return r.Judged.View.S.Memory.Tasks.Len() }
+
 // Whatever a quick pass has wrong by what it takes for unchanged, a full one has right, and all quick ones after it.
 func TestALedgerThatLiesIsRecalledByAFullPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, l := opened(t), &life{}
-		d := s.large("first", l)
-		bad := &badRecall{recalls: recalls{ledgerCalls{l, s.ledger}, &reconcile.Recalled{}}}
-		d.Ledger = bad
-		pass := func(kind reconcile.PassKind) (tasks int) {
-			t.Helper()
-			time.Sleep(time.Second)
-			r, err := d.Pass(s.Context(), kind, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return r.Judged.View.S.Memory.Tasks.Len()
-		}
-		pass(reconcile.Full)
-		for range 3 {
-			pass(reconcile.Quick)
-		}
-		all := pass(reconcile.Quick)
-		if all < 2 || bad.asked == 0 {
-			t.Fatalf("%d tasks are remembered, and it was asked for what has changed %d times", all, bad.asked)
-		}
-		bad.lies = true
-		if n := pass(reconcile.Quick); n != all-1 {
-			t.Fatalf("a quick pass remembers %d tasks of a ledger that leaves out one of %d", n, all)
-		}
+		s := opened(t)
+		d, bad, all := s.liar()
 		before := bad.asked
-		if n := pass(reconcile.Full); n != all || bad.asked > before {
+		time.Sleep(time.Second)
+		r, err := d.Pass(s.Context(), reconcile.Full, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := remembers(r); n != all || bad.asked > before {
 			t.Errorf("a full pass remembers %d tasks, and asked for what has changed %d times, want 0", n, bad.asked-before)
 		}
 		for range 3 {
-			if n := pass(reconcile.Quick); n != all {
+			if n := remembers(d.quick(s)); n != all {
 				t.Error("a quick pass after a full one goes on from what was wrong before it")
 			}
 		}
 		if bad.asked == before {
 			t.Error("nobody asks for what has changed any more")
+		}
+	})
+}
+
+// The same where another process makes the full passes: as long as lies between two of them, and no longer.
+func TestALedgerThatLiesIsRecalledWithoutAFullPass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t)
+		d, bad, all := s.liar()
+		time.Sleep(s.policy.Full)
+		for range 3 {
+			if n := remembers(d.quick(s)); n != all || bad.lies {
+				t.Errorf("a quick pass remembers %d tasks of %d by what was wrong %s ago", n, all, s.policy.Full)
+			}
 		}
 	})
 }
