@@ -157,13 +157,12 @@ func (c *CompactSandbox) Task() string {
 	return c.task
 }
 
-// Kind is where it is, and its state.
-func (c *CompactSandbox) Kind() BoxKind {
+// State is its state.
+func (c *CompactSandbox) State() SandboxState {
 	if c.whole != nil {
-		return BoxKind{c.whole.Provider, c.whole.State}
+		return c.whole.State
 	}
-	common := c.common.Value()
-	return BoxKind{common.provider, common.state}
+	return c.common.Value().state
 }
 
 // Gone is whether it was gone.

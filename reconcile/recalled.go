@@ -223,17 +223,9 @@ func (o *OnlyBoxes) Of(m *Memory, was *CompactTask) *CompactSandbox {
 	return m.Sandboxes.all.kept.of(o.of[was.at])
 }
 
-// AddAt counts a row by where its task is remembered, live and of no tenant, with its one sandbox.
+// AddAt counts a row by where its task is remembered, with its one sandbox.
 func (p *Plain) AddAt(at PlaceOf, only *OnlyBoxes) {
-	p.Tasks, p.strict = p.Tasks+1, p.strict+1
+	p.Tasks++
 	p.rows.set(at.place)
 	p.unlisted.set(only.of[at.place])
-}
-
-// AddKind counts so many of those sandboxes.
-func (p *Plain) AddKind(kind BoxKind, many int) {
-	if p.kinds == nil {
-		p.kinds = map[BoxKind]int{}
-	}
-	p.kinds[kind] += many
 }

@@ -71,17 +71,8 @@ type Plain struct {
 
 	rows, boxes marks // of what is remembered
 
-	// Of a pass that lists nothing: the sandboxes of the rows, each of which is there and the only one of its task, and
-	// how many there are of each kind.
+	// Of a pass by what has changed: the sandboxes of the rows, each of which is there and the only one of its task.
 	unlisted marks
-	kinds    map[BoxKind]int
-	strict   int // rows that are remembered as live and of no tenant; 0 where that was not counted
-}
-
-// A BoxKind is where a sandbox is, and its state.
-type BoxKind struct {
-	Provider string
-	State    SandboxState
 }
 
 // Add counts a row. Was is what is remembered of it, nil where nothing is.
@@ -99,21 +90,6 @@ func (p *Plain) AddSandbox(was *CompactSandbox) {
 		p.boxes.set(was.at)
 	}
 }
-
-// AddUnlisted takes the one sandbox of a row in a pass that lists nothing.
-func (p *Plain) AddUnlisted(was *CompactSandbox) {
-	if p.kinds == nil {
-		p.kinds = map[BoxKind]int{}
-	}
-	p.unlisted.set(was.at)
-	p.kinds[was.Kind()]++
-}
-
-// Unlisted is how many of those sandboxes are of each kind.
-func (p *Plain) Unlisted() map[BoxKind]int { return p.kinds }
-
-// Strict is how many of the rows are remembered as live and of no tenant; 0 where only a look at each tells.
-func (p *Plain) Strict() int { return p.strict }
 
 // Has reports whether what is remembered is of one of the rows.
 func (p *Plain) Has(was *CompactTask) bool { return was != nil && p.rows.has(was.at) }
@@ -145,7 +121,8 @@ func (s *Snapshot) OtherTasks() iter.Seq2[string, *CompactTask] {
 	return s.Memory.Tasks.keptBut(s.Plain.rows)
 }
 
-// OtherSandboxes are those that are remembered, but those that are the only one of a plain row and were not listed.
+// OtherSandboxes are those that are remembered: in a pass by what has changed without those that are the only one of a
+// plain row.
 func (s *Snapshot) OtherSandboxes() iter.Seq2[Ref, *CompactSandbox] {
 	return s.Memory.Sandboxes.keptBut(s.Plain.unlisted)
 }

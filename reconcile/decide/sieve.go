@@ -59,8 +59,8 @@ func (s *Sieve) note(task string, was *reconcile.CompactTask, b onlyBox) {
 
 // NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be
 // read: where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source
-// is not trusted or an incident is open, and in a full pass where a row makes a sandbox ours, a listing is not whole, or
-// shows the tasks of few.
+// is not trusted or an incident is open, and in a full pass where a row makes a sandbox ours, a listing is not whole,
+// or shows the tasks of few.
 func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing) *Sieve {
 	if !sieves(s, p) {
 		return nil
@@ -195,9 +195,6 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 	if known && (!before.Live || changed && !onlyHeard(seen, &before.TaskSeen)) {
 		return false
 	}
-	if s.again != nil && before.Tenant != "" {
-		return false // from when tenants were told: the others count as nobody's
-	}
 	age, alive := s.v.Alive(t)
 	if !alive {
 		return false
@@ -221,13 +218,11 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 		is.Keep(seen)
 		s.plain.Heard = append(s.plain.Heard, is)
 	}
-	if s.listed == nil {
-		s.plain.AddUnlisted(only.was)
+	if s.again != nil {
+		s.again.stand(s, t, &before, was, changed)
+		return true
 	}
 	s.v.Count(t, &before, was, &s.plain)
-	if s.again != nil {
-		s.again.stand(s, t, &before, was, only.was, changed)
-	}
 	return true
 }
 

@@ -21,8 +21,6 @@ type Standing struct {
 	tasks, boxes reconcile.Places    // of which, or of whose sandboxes, something else was remembered since
 	only         reconcile.OnlyBoxes // as they were remembered before that
 
-	kinds []reconcile.BoxKind // those that there are
-
 	sums    []int64
 	rows    [][]standing // by bucket
 	pending map[string]*standing
@@ -41,7 +39,6 @@ type standing struct {
 	beatGap              time.Duration
 	at                   reconcile.PlaceOf
 	clocks               uint16 // which of them the row holds, a bit each
-	kind                 uint16 // of its task's one sandbox
 	plain, beats, acts   bool
 	read                 bool // in this pass
 }
@@ -191,15 +188,15 @@ func (st *Standing) due(open map[string]bool, m *reconcile.Memory) (ids []string
 
 // stand keeps a row that is plain.
 func (st *Standing) stand(s *Sieve, t *reconcile.Task, before *view.SeenTask, was *reconcile.CompactTask,
-	box *reconcile.CompactSandbox, changed bool) {
+	changed bool) {
 	row := st.pending[t.ID]
-	if row == nil {
-		s.twice = true // a row that nobody asked for
+	if row == nil || row.plain {
+		s.twice = true // a row that nobody asked for, or that came before
 		return
 	}
 	var one reconcile.Plain
 	s.v.Count(t, before, nil, &one)
-	row.plain, row.at, row.id, row.kind = true, was.Place(), was.ID(), st.kind(box.Kind())
+	row.plain, row.at, row.id = true, was.Place(), was.ID()
 	row.newest, row.active = reconcile.MomentOf(one.Newest), reconcile.MomentOf(one.Active)
 	row.made, row.beatGap = reconcile.MomentOf(one.Made), one.BeatGap
 	row.beats, row.acts, row.clocks = one.Beats, one.Actors > 0, 0
@@ -219,15 +216,6 @@ func (st *Standing) stand(s *Sieve, t *reconcile.Task, before *view.SeenTask, wa
 	// Many are asked about at once, as when a process begins: the next time each has one of its own.
 	const last = len(horizons) - 1
 	row.until -= reconcile.Moment(uint64(row.sum) % uint64(horizons[last]/2)) //nolint:gosec // bits are bits
-}
-
-// kind is the number of a kind.
-func (st *Standing) kind(kind reconcile.BoxKind) uint16 {
-	at := slices.Index(st.kinds, kind)
-	if at < 0 {
-		at, st.kinds = len(st.kinds), append(st.kinds, kind)
-	}
-	return uint16(at) //nolint:gosec // as many as providers have states
 }
 
 // plainLater reports whether a row that is plain, and of which nothing is news, will still be so if nothing changes.
@@ -251,7 +239,7 @@ func (s *Sieve) plainLater(at int, t *reconcile.Task, before *view.SeenTask) boo
 func (s *Sieve) Ended(asOf time.Time) bool {
 	st, heard := s.again, s.plain.Heard
 	s.plain = reconcile.Plain{AsOf: asOf, Heard: heard}
-	p, kinds := &s.plain, make([]int, len(st.kinds))
+	p := &s.plain
 	for _, rows := range st.rows {
 		for i := range rows {
 			row := &rows[i]
@@ -259,7 +247,6 @@ func (s *Sieve) Ended(asOf time.Time) bool {
 				continue
 			}
 			p.AddAt(row.at, &st.only)
-			kinds[row.kind]++
 			p.Newest, p.Active = later(p.Newest, row.newest), later(p.Active, row.active)
 			p.Made, p.BeatGap = later(p.Made, row.made), max(p.BeatGap, row.beatGap)
 			p.Beats = p.Beats || row.beats
@@ -270,9 +257,6 @@ func (s *Sieve) Ended(asOf time.Time) bool {
 				p.Clocks[c] += int(row.clocks >> c & 1)
 			}
 		}
-	}
-	for i, kind := range st.kinds {
-		p.AddKind(kind, kinds[i])
 	}
 	whole := st.asked == len(st.pending)
 	st.pending, st.later = nil, [len(horizons)]*view.View{} // both hold much of this pass

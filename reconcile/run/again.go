@@ -38,8 +38,8 @@ type comparing interface {
 const restsAgain = 20
 
 // recall recalls the ledger: in quick passes of a large fleet what has changed since the last. A full pass recalls all
-// of it, and lets nothing stand: so whatever could be wrong of what stands is right again by then. Where other processes
-// make the full passes, or each fails, a quick one lets nothing stand after as long as lies between two.
+// of it, and lets nothing stand: so whatever could be wrong of what stands is right again by then. Where other
+// processes make the full passes, or each fails, a quick one lets nothing stand after as long as lies between two.
 func (k observer) recall(ctx context.Context, kind reconcile.PassKind) (reconcile.Memory, error) {
 	st := k.Standing
 	again, can := k.Ledger.(recalling)

@@ -40,13 +40,8 @@ func (v *View) Owned(such func(reconcile.SandboxState) bool) int {
 	if len(dark) == 0 {
 		return n
 	}
-	for kind, many := range v.S.Plain.Unlisted() {
-		if dark[kind.Provider] && such(kind.State) {
-			n += many
-		}
-	}
-	for _, kept := range v.S.OtherSandboxes() {
-		if kind := kept.Kind(); dark[kind.Provider] && !kept.Gone() && such(kind.State) {
+	for ref, kept := range v.S.Memory.Sandboxes.Kept() {
+		if !kept.Gone() && such(kept.State()) && dark[ref.Provider] {
 			n++
 		}
 	}

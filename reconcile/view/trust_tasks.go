@@ -1,6 +1,7 @@
 package view
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -36,33 +37,16 @@ func (v assessor) assessTasks() {
 
 // countRows counts the rows that were live when the table was believed last, against them those that are not there.
 func (v assessor) countRows() tallies {
-	before, rows := tallies{}, v.S.Memory.Tasks.Kept()
-	if n := v.S.Plain.Strict(); n > 0 && !v.lostPlain() {
-		rows = v.S.OtherTasks()
-		if !v.accepted(reconcile.OfTenant(reconcile.SourceTasks, "")) {
-			before[""] = before[""].plus(tally{0, n})
+	before := tallies{}
+	for id, kept := range v.S.Memory.Tasks.Kept() {
+		if kept.Live() {
+			before.add(kept.Tenant(), v.S.Absent[id])
 		}
 	}
-	for id, kept := range rows {
-		if !kept.Live() {
-			continue
-		}
-		tenant := kept.Tenant()
-		if !v.accepted(reconcile.OfTenant(reconcile.SourceTasks, tenant)) {
-			before.add(tenant, v.S.Absent[id])
-		}
-	}
+	maps.DeleteFunc(before, func(tenant string, _ tally) bool {
+		return v.accepted(reconcile.OfTenant(reconcile.SourceTasks, tenant))
+	})
 	return before
-}
-
-// lostPlain reports whether a plain row was asked for by key as well, and was not there any more.
-func (v assessor) lostPlain() bool {
-	for id := range v.S.Absent {
-		if was, _ := v.S.Memory.Tasks.At(id); v.S.Plain.Has(was) {
-			return true
-		}
-	}
-	return false
 }
 
 // lostBefore reports whether the table had lost rows, or all, in an earlier pass. Such a one is believed again when
