@@ -27,6 +27,7 @@ type Sieve struct {
 
 	again *Standing // of a quick pass that reads what has changed; nil where all rows are asked about
 
+	then reconcile.Task    // the row that is asked about, as it will be later
 	seen reconcile.Sandbox // of the row that is asked about, and again of the next one
 	box  [1]reconcile.SeenSandbox
 	of   reconcile.Subject

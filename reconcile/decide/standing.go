@@ -225,13 +225,13 @@ func (s *Sieve) plainLater(at int, t *reconcile.Task, before *view.SeenTask) boo
 		v = view.Later(s.v.S, s.v.P, horizons[at])
 		s.again.later[at] = v
 	}
-	then := *t
-	then.AsOf = t.AsOf.Add(horizons[at])
-	if _, news := taskSeen(v, &then, before); news {
+	s.then = *t
+	s.then.AsOf = t.AsOf.Add(horizons[at])
+	if _, news := taskSeen(v, &s.then, before); news {
 		return false
 	}
-	_, alive := v.Alive(&then)
-	return alive && s.silent(v, &then)
+	_, alive := v.Alive(&s.then)
+	return alive && s.silent(v, &s.then)
 }
 
 // Ended settles what the plain rows come to, of those that were read and those that were not, and reports whether each
@@ -240,6 +240,8 @@ func (s *Sieve) Ended(asOf time.Time) bool {
 	st, heard := s.again, s.plain.Heard
 	s.plain = reconcile.Plain{AsOf: asOf, Heard: heard}
 	p := &s.plain
+	newest := reconcile.MomentOf(time.Time{})
+	active, made := newest, newest
 	for _, rows := range st.rows {
 		for i := range rows {
 			row := &rows[i]
@@ -247,8 +249,8 @@ func (s *Sieve) Ended(asOf time.Time) bool {
 				continue
 			}
 			p.AddAt(row.at, &st.only)
-			p.Newest, p.Active = later(p.Newest, row.newest), later(p.Active, row.active)
-			p.Made, p.BeatGap = later(p.Made, row.made), max(p.BeatGap, row.beatGap)
+			newest, active, made = max(newest, row.newest), max(active, row.active), max(made, row.made)
+			p.BeatGap = max(p.BeatGap, row.beatGap)
 			p.Beats = p.Beats || row.beats
 			if row.acts {
 				p.Actors++
@@ -258,6 +260,7 @@ func (s *Sieve) Ended(asOf time.Time) bool {
 			}
 		}
 	}
+	p.Newest, p.Active, p.Made = newest.Time(), active.Time(), made.Time()
 	whole := st.asked == len(st.pending)
 	st.pending, st.later = nil, [len(horizons)]*view.View{} // both hold much of this pass
 	return whole
@@ -270,5 +273,3 @@ func (s *Sieve) read(id string) {
 		s.again.asked++
 	}
 }
-
-func later(a time.Time, b reconcile.Moment) time.Time { return reconcile.Latest(a, b.Time()) }

@@ -40,8 +40,12 @@ func (v *View) Owned(such func(reconcile.SandboxState) bool) int {
 	if len(dark) == 0 {
 		return n
 	}
+	provider, listed = "", true
 	for ref, kept := range v.S.Memory.Sandboxes.Kept() {
-		if !kept.Gone() && such(kept.State()) && dark[ref.Provider] {
+		if ref.Provider != provider {
+			provider, listed = ref.Provider, !dark[ref.Provider]
+		}
+		if !listed && !kept.Gone() && such(kept.State()) {
 			n++
 		}
 	}

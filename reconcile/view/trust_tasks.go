@@ -37,11 +37,18 @@ func (v assessor) assessTasks() {
 
 // countRows counts the rows that were live when the table was believed last, against them those that are not there.
 func (v assessor) countRows() tallies {
-	before := tallies{}
+	before, of, run := tallies{}, "", tally{} // those that come one after the other are mostly of one tenant
 	for id, kept := range v.S.Memory.Tasks.Kept() {
-		if kept.Live() {
-			before.add(kept.Tenant(), v.S.Absent[id])
+		if !kept.Live() {
+			continue
 		}
+		if tenant := kept.Tenant(); tenant != of && run.of > 0 {
+			before[of], run = before[of].plus(run), tally{}
+		}
+		of, run = kept.Tenant(), run.plus(tally{truth(v.S.Absent[id]), 1})
+	}
+	if run.of > 0 {
+		before[of] = before[of].plus(run)
 	}
 	maps.DeleteFunc(before, func(tenant string, _ tally) bool {
 		return v.accepted(reconcile.OfTenant(reconcile.SourceTasks, tenant))
