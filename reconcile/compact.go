@@ -65,12 +65,26 @@ func (c *CompactTask) texts() (id, sandbox string) {
 	return c.id, c.sandbox
 }
 
+// ID is the task's.
+func (c *CompactTask) ID() string {
+	id, _ := c.texts()
+	return id
+}
+
 // Live is whether the task was live.
 func (c *CompactTask) Live() bool {
 	if c.whole != nil {
 		return c.whole.Live
 	}
 	return c.common.Value().live
+}
+
+// Tenant is whose it is; "" when not known.
+func (c *CompactTask) Tenant() string {
+	if c.whole != nil {
+		return c.whole.Tenant
+	}
+	return c.common.Value().tenant
 }
 
 // Seen is what was put.
@@ -141,6 +155,14 @@ func (c *CompactSandbox) Task() string {
 		return c.whole.Task
 	}
 	return c.task
+}
+
+// State is its state.
+func (c *CompactSandbox) State() SandboxState {
+	if c.whole != nil {
+		return c.whole.State
+	}
+	return c.common.Value().state
 }
 
 // Gone is whether it was gone.
@@ -221,7 +243,7 @@ func (s *SandboxSeen) ShareTexts(m *Memory) {
 
 // RememberSandbox remembers a sandbox, whose task is remembered already if it is at all: the text of its id is there
 // once, and where the task is found is noted.
-func (m *Memory) RememberSandbox(s *SandboxSeen) {
+func (m *Memory) RememberSandbox(s *SandboxSeen) *CompactSandbox {
 	kept, known := m.Tasks.At(s.Task)
 	if known {
 		s.Task, _ = kept.texts()
@@ -230,6 +252,7 @@ func (m *Memory) RememberSandbox(s *SandboxSeen) {
 	if known {
 		box.of = kept.at
 	}
+	return box
 }
 
 // TaskOf is what is remembered of a remembered sandbox's task, nil where nothing is.
@@ -237,7 +260,7 @@ func (m *Memory) TaskOf(was *CompactSandbox) *CompactTask {
 	task := was.Task()
 	if was.of != 0 && was.of <= m.Tasks.last() {
 		kept := m.Tasks.all.kept.of(was.of)
-		if id, _ := kept.texts(); id == task {
+		if id, _ := kept.texts(); kept.at != 0 && id == task {
 			return kept
 		}
 	}

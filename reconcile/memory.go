@@ -25,6 +25,7 @@ func (s SandboxSeen) MadeLater(now *Sandbox) bool {
 // has seen nothing, for example before the first migrate.
 type Memory struct {
 	Now        time.Time       // the ledger's now, read with the rest
+	Turn       int64           // of [Recalled], by which it was recalled; 0 where all was read
 	Fresh      bool            // no complete pass is on record
 	WatchSince time.Time       // ledger-timed clocks do not reach further back: set again after a gap between passes
 	Gaps       []time.Duration // up to the last 5 gaps between complete passes, newest first

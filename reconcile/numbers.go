@@ -3,14 +3,17 @@ package reconcile
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 )
 
-// numbers gives keys their places, from 1 on, in the order in which they come. It is a map for as many as there are
-// tasks alive: its table has 8 bytes for a number and grows without a look at any key, so that much of it stays in the
-// processor's cache, and the keys stand one behind the other.
+// numbers gives keys their places, from 1 on, in the order in which they come, and again where one was dropped. It is
+// a map for as many as there are tasks alive: its table has 8 bytes for a number and grows without a look at any key,
+// so that much of it stays in the processor's cache, and the keys stand one behind the other.
 type numbers[K comparable] struct {
-	table []number // by hash; at least a quarter of it is free
-	keys  inARow[K]
+	table  []number // by hash; at least a quarter of it is free
+	shared bool     // the table, with a copy
+	keys   inARow[K]
+	free   []place // of keys that were dropped
 }
 
 // A number is the place of a key whose hash it is; 0 is free.
@@ -47,15 +50,53 @@ func (n *numbers[K]) add(k K) (at place, known bool) {
 	if at != 0 {
 		return at, true
 	}
-	at, key := n.keys.add()
-	*key = k
+	if last := len(n.free) - 1; last >= 0 {
+		at, n.free = n.free[last], n.free[:last]
+	} else {
+		at = n.keys.add()
+	}
+	*n.keys.own(at) = k
+	n.own()
 	n.table[slot] = number{hash, at}
 	return at, false
 }
 
+// drop takes a key its place, which another one may be given; 0 where it has none. What stands behind it in the table
+// moves up, so that it is found.
+func (n *numbers[K]) drop(k K) place {
+	at, _, slot := n.find(k)
+	if at == 0 {
+		return 0
+	}
+	n.own()
+	for next := n.slot(slot + 1); n.table[next].at != 0; next = n.slot(next + 1) {
+		if is := n.table[next]; n.slot(next-int(is.hash)) >= n.slot(next-slot) {
+			n.table[slot], slot = is, next
+		}
+	}
+	n.table[slot] = number{}
+	var none K
+	*n.keys.own(at) = none
+	n.free = append(n.free, at)
+	return at
+}
+
+// own makes the table its own.
+func (n *numbers[K]) own() {
+	if n.shared {
+		n.table, n.shared = slices.Clone(n.table), false
+	}
+}
+
+// clone is a copy: neither sees what is written to the other one.
+func (n *numbers[K]) clone() numbers[K] {
+	n.shared = true
+	return numbers[K]{n.table, true, n.keys.clone(), slices.Clone(n.free)}
+}
+
 func (n *numbers[K]) grow() {
 	before := n.table
-	n.table = make([]number, max(2*len(before), 16))
+	n.table, n.shared = make([]number, max(2*len(before), 16)), false
 	for _, is := range before {
 		if is.at == 0 {
 			continue
@@ -69,9 +110,10 @@ func (n *numbers[K]) grow() {
 }
 
 // inARow are things that stand one behind the other in the order of their places, and stay where they are: in pieces,
-// of which each of the first is twice as long as the one before.
+// of which each of the first is twice as long as the one before. Copies share the pieces until one is written to.
 type inARow[T any] struct {
 	pieces [][]T
+	shared []bool // by piece
 	last   place
 }
 
@@ -85,18 +127,35 @@ const (
 func (r *inARow[T]) len() int { return int(r.last) }
 
 // add makes room for one more.
-func (r *inARow[T]) add() (place, *T) {
+func (r *inARow[T]) add() place {
 	r.last++
-	piece, within := r.where(r.last)
-	if piece == len(r.pieces) {
+	if piece, _ := r.where(r.last); piece == len(r.pieces) {
 		r.pieces = append(r.pieces, make([]T, firstPiece<<min(piece, longer)))
+		r.shared = append(r.shared, false)
 	}
-	return r.last, &r.pieces[piece][within]
+	return r.last
 }
 
 func (r *inARow[T]) of(p place) *T {
 	piece, within := r.where(p)
 	return &r.pieces[piece][within]
+}
+
+// own is the same for who writes to it.
+func (r *inARow[T]) own(p place) *T {
+	piece, within := r.where(p)
+	if r.shared[piece] {
+		r.pieces[piece], r.shared[piece] = slices.Clone(r.pieces[piece]), false
+	}
+	return &r.pieces[piece][within]
+}
+
+// clone is a copy: neither sees what is written to the other one.
+func (r *inARow[T]) clone() inARow[T] {
+	for i := range r.shared {
+		r.shared[i] = true
+	}
+	return inARow[T]{slices.Clone(r.pieces), slices.Clone(r.shared), r.last}
 }
 
 func (*inARow[T]) where(p place) (piece, within int) {

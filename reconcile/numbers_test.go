@@ -36,7 +36,8 @@ func TestInARow(t *testing.T) {
 	var r inARow[int]
 	var at []*int
 	for i := range 5000 {
-		p, one := r.add()
+		p := r.add()
+		one := r.of(p)
 		*one = i
 		if at = append(at, one); int(p) != i+1 || r.len() != i+1 {
 			t.Fatalf("number %d is at %d of %d", i, p, r.len())

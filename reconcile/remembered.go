@@ -1,6 +1,10 @@
 package reconcile
 
-import "iter"
+import (
+	"iter"
+	"maps"
+	"math/bits"
+)
 
 // Remembered is what the ledger remembers of many things of one kind, by key. There are as many as tasks and sandboxes
 // are alive: each is kept compact, one behind the other, and made whole for who asks.
@@ -11,8 +15,9 @@ type Remembered[K comparable, V interface{ Compact() C }, S any, C compacted[V, 
 // everyOne are those that are remembered, by place.
 type everyOne[K comparable, S any] struct {
 	numbers numbers[K]
-	kept    inARow[S]
+	kept    inARow[S]  // one that was dropped has no place
 	rare    map[K]bool // of them, those that do not fit
+	shared  bool       // those, with a copy
 }
 
 // Compacted is what a thing is kept as.
@@ -67,17 +72,49 @@ func (r *Remembered[K, V, S, C]) put(k K, v V) C {
 		r.all = &everyOne[K, S]{rare: map[K]bool{}}
 	}
 	at, known := r.all.numbers.add(k)
-	if !known {
+	if !known && at > r.last() {
 		r.all.kept.add()
-	} else if len(r.all.rare) > 0 {
-		delete(r.all.rare, k)
 	}
-	kept := C(r.all.kept.of(at))
+	kept := C(r.all.kept.own(at))
 	kept.Keep(v)
-	if *kept.place() = at; kept.isWhole() {
-		r.all.rare[k] = true
-	}
+	*kept.place() = at
+	r.all.mark(k, kept.isWhole())
 	return kept
+}
+
+// mark notes whether one is rare.
+func (e *everyOne[K, S]) mark(k K, rare bool) {
+	if len(e.rare) == 0 && !rare || e.rare[k] == rare {
+		return
+	}
+	if e.shared {
+		e.rare, e.shared = maps.Clone(e.rare), false
+	}
+	if delete(e.rare, k); rare {
+		e.rare[k] = true
+	}
+}
+
+// Drop forgets one. Another one may have its place.
+func (r *Remembered[K, V, S, C]) Drop(k K) {
+	if r.all == nil {
+		return
+	}
+	if at := r.all.numbers.drop(k); at != 0 {
+		var none S
+		*r.all.kept.own(at) = none
+		r.all.mark(k, false)
+	}
+}
+
+// Clone is a copy of its own: neither sees what is put into the other one, or dropped. Each thing keeps its place, and
+// what is not written to is there once.
+func (r Remembered[K, V, S, C]) Clone() Remembered[K, V, S, C] {
+	if r.all == nil {
+		return r
+	}
+	r.all.shared = true
+	return Remembered[K, V, S, C]{&everyOne[K, S]{r.all.numbers.clone(), r.all.kept.clone(), r.all.rare, true}}
 }
 
 // Rare is what is remembered, whole, of one that does not fit what most are kept as. Who asks for what few have, as a
@@ -121,7 +158,12 @@ func (r Remembered[K, V, S, C]) Has(k K) bool {
 }
 
 // Len is how many there are.
-func (r Remembered[K, V, S, C]) Len() int { return int(r.last()) }
+func (r Remembered[K, V, S, C]) Len() int {
+	if r.all == nil {
+		return 0
+	}
+	return r.all.kept.len() - len(r.all.numbers.free)
+}
 
 func (r Remembered[K, V, S, C]) last() place {
 	if r.all == nil {
@@ -130,12 +172,38 @@ func (r Remembered[K, V, S, C]) last() place {
 	return r.all.kept.last
 }
 
-// Kept are all of them as they are kept, in the order in which they came.
+// keyAt is the key of the one at a place.
+func (r Remembered[K, V, S, C]) keyAt(at place) K { return *r.all.numbers.keys.of(at) }
+
+// Kept are all of them as they are kept, in the order of their places: where none was dropped, that in which they came.
 func (r Remembered[K, V, S, C]) Kept() iter.Seq2[K, C] {
 	return func(yield func(K, C) bool) {
 		for at := place(1); at <= r.last(); at++ {
-			if !yield(*r.all.numbers.keys.of(at), r.all.kept.of(at)) {
+			kept := C(r.all.kept.of(at))
+			if *kept.place() != 0 && !yield(*r.all.numbers.keys.of(at), kept) {
 				return
+			}
+		}
+	}
+}
+
+// keptBut are those that are not marked, likewise: of a large fleet nearly all are, and nobody looks at these.
+func (r Remembered[K, V, S, C]) keptBut(but marks) iter.Seq2[K, C] {
+	return func(yield func(K, C) bool) {
+		for word := range int(r.last())/64 + 1 {
+			others := ^uint64(0)
+			if word < len(but) {
+				others = ^but[word]
+			}
+			for ; others != 0; others &= others - 1 {
+				at := place(64*word + bits.TrailingZeros64(others)) //nolint:gosec // as many as there are
+				if at == 0 || at > r.last() {
+					continue
+				}
+				kept := C(r.all.kept.of(at))
+				if *kept.place() != 0 && !yield(*r.all.numbers.keys.of(at), kept) {
+					return
+				}
 			}
 		}
 	}
@@ -180,7 +248,7 @@ type TaskNotes[T any] struct{ of []T }
 
 // NoteTasks makes room for a note of each. It is for a memory that is not changed meanwhile.
 func NoteTasks[T any](tasks RememberedTasks) TaskNotes[T] {
-	return TaskNotes[T]{make([]T, tasks.Len())}
+	return TaskNotes[T]{make([]T, tasks.last())}
 }
 
 // Of is where the note of a task stands.

@@ -70,6 +70,9 @@ type Plain struct {
 	Fresh []*CompactSandbox // what is to be remembered of the sandboxes that are new
 
 	rows, boxes marks // of what is remembered
+
+	// Of a pass by what has changed: the sandboxes of the rows, each of which is there and the only one of its task.
+	unlisted marks
 }
 
 // Add counts a row. Was is what is remembered of it, nil where nothing is.
@@ -111,6 +114,17 @@ func (p *Plain) EachSandbox(m *Memory) iter.Seq[*CompactSandbox] {
 			}
 		}
 	}
+}
+
+// OtherTasks are the tasks that are remembered and are of no plain row.
+func (s *Snapshot) OtherTasks() iter.Seq2[string, *CompactTask] {
+	return s.Memory.Tasks.keptBut(s.Plain.rows)
+}
+
+// OtherSandboxes are those that are remembered: in a pass by what has changed without those that are the only one of a
+// plain row.
+func (s *Snapshot) OtherSandboxes() iter.Seq2[Ref, *CompactSandbox] {
+	return s.Memory.Sandboxes.keptBut(s.Plain.unlisted)
 }
 
 // PlainAt is what the sandboxes of plain rows at one provider come to.

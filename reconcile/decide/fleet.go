@@ -234,8 +234,8 @@ func SeenTasks(v *view.View) []reconcile.TaskSeen {
 			out = append(out, seen)
 		}
 	}
-	for id, kept := range v.S.Memory.Tasks.Kept() {
-		if v.Live[id] != nil || v.S.Plain.Has(kept) {
+	for id, kept := range v.S.OtherTasks() {
+		if v.Live[id] != nil {
 			continue
 		}
 		was := kept.Seen()

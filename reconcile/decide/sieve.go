@@ -25,6 +25,9 @@ type Sieve struct {
 	heard  fleet.Pieces[reconcile.CompactTask] // what is to be remembered, one behind the other
 	twice  bool                                // a row came twice
 
+	again *Standing // of a quick pass that reads what has changed; nil where all rows are asked about
+
+	then reconcile.Task    // the row that is asked about, as it will be later
 	seen reconcile.Sandbox // of the row that is asked about, and again of the next one
 	box  [1]reconcile.SeenSandbox
 	of   reconcile.Subject
@@ -40,7 +43,7 @@ type onlyBox struct {
 
 // only is the one sandbox of a task, of which that is remembered; nil where nothing is.
 func (s *Sieve) only(task string, was *reconcile.CompactTask) onlyBox {
-	if was != nil {
+	if was != nil && s.again == nil {
 		return *s.boxes.Of(was)
 	}
 	return s.others[task]
@@ -55,27 +58,12 @@ func (s *Sieve) note(task string, was *reconcile.CompactTask, b onlyBox) {
 	}
 }
 
-// NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be read:
-// where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source is not
-// trusted or an incident is open, and in a full pass where a row makes a sandbox ours, a listing is not whole, or
-// shows the tasks of few.
+// NewSieve is the sieve of a pass that has recalled the ledger and read no row yet; nil where everybody has to be
+// read: where tenants are judged apart, where a later sandbox goes on under the name of one that ended, while a source
+// is not trusted or an incident is open, and in a full pass where a row makes a sandbox ours, a listing is not whole,
+// or shows the tasks of few.
 func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing) *Sieve {
-	if p.Tasks.None || p.Tasks.Tenants || s.Clock.Standby || s.Clock.Empty {
-		return nil
-	}
-	for name, entry := range p.Providers {
-		list := s.Listings[name]
-		part := list.Error != "" || !list.Complete || entry.Referenced
-		if entry.NamesLast || s.Kind == reconcile.Full && part {
-			return nil
-		}
-	}
-	for _, seen := range s.Memory.Sources {
-		if !seen.Trusted {
-			return nil
-		}
-	}
-	if c := &s.Memory.Controls; len(c.Incidents)+len(c.Breakers) > 0 {
+	if !sieves(s, p) {
 		return nil
 	}
 	v := &Sieve{v: view.Before(s, p), open: openTasks(s),
@@ -95,6 +83,26 @@ func NewSieve(s *reconcile.Snapshot, p *reconcile.Policy, listed *fleet.Listing)
 		}
 	}
 	return v
+}
+
+// sieves reports whether nothing says that everybody has to be read.
+func sieves(s *reconcile.Snapshot, p *reconcile.Policy) bool {
+	if p.Tasks.None || p.Tasks.Tenants || s.Clock.Standby || s.Clock.Empty {
+		return false
+	}
+	for name, entry := range p.Providers {
+		list := s.Listings[name]
+		part := list.Error != "" || !list.Complete || entry.Referenced
+		if entry.NamesLast || s.Kind == reconcile.Full && part {
+			return false
+		}
+	}
+	for _, seen := range s.Memory.Sources {
+		if !seen.Trusted {
+			return false
+		}
+	}
+	return len(s.Memory.Controls.Incidents)+len(s.Memory.Controls.Breakers) == 0
 }
 
 // lived is how many tasks were live when the ledger was written to last.
@@ -169,6 +177,9 @@ func openTasks(s *reconcile.Snapshot) map[string]bool {
 // Plain reports whether a row is plain, and counts it. Of one that is not, it may be asked again with more of its
 // events.
 func (s *Sieve) Plain(t *reconcile.Task) bool {
+	if s.again != nil {
+		s.read(t.ID)
+	}
 	was, known := s.v.S.Memory.Tasks.At(t.ID)
 	only := s.only(t.ID, was)
 	switch {
@@ -197,8 +208,7 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 	} else if suspect := view.TaskDue(t) && age > s.v.Limit-2*s.v.P.Quick; suspect || t.Waits() || !s.shows(t, &only) {
 		return false // suspect: who probes in a full pass asks it before others, and asks none that waits
 	}
-	s.of = s.v.TaskSubject(t, s.box[:])
-	if d := Decide(s.v, &s.of); len(d.Findings) > 0 || d.Look || d.Probe {
+	if !s.silent(s.v, t) {
 		return false
 	}
 	if s.listed != nil && !s.takeBox(&only) {
@@ -209,8 +219,19 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 		is.Keep(seen)
 		s.plain.Heard = append(s.plain.Heard, is)
 	}
+	if s.again != nil {
+		s.again.stand(s, t, &before, was, changed)
+		return true
+	}
 	s.v.Count(t, &before, was, &s.plain)
 	return true
+}
+
+// silent reports whether no rule has anything to say of the row by a view.
+func (s *Sieve) silent(v *view.View, t *reconcile.Task) bool {
+	s.of = v.TaskSubject(t, s.box[:])
+	d := Decide(v, &s.of)
+	return len(d.Findings) == 0 && !d.Look && !d.Probe
 }
 
 // onlyHeard reports whether all that is news of a row is that its worker gave a sign of life.
@@ -267,9 +288,11 @@ func (s *Sieve) Rows() reconcile.Plain {
 
 // Stands reports whether the judgement of those that were kept is what one of everybody comes to: the sources are as
 // they were, nothing comes due and nothing is ruled, and nothing that was looked at has to do with a plain row.
-func (s *Sieve) Stands(j *Judgement) bool {
+func (s *Sieve) Stands(j *Judgement) bool { return s.stands(j) && !s.touched(j.View.S, nil) }
+
+func (s *Sieve) stands(j *Judgement) bool {
 	v := j.View
-	if s.twice || !s.v.Like(v) || len(j.Verdicts)+len(j.FalsePositives)+len(j.Over)+len(j.Incidents)+len(j.Demoted) > 0 {
+	if !s.settled(j) || len(j.Verdicts)+len(j.Over) > 0 {
 		return false
 	}
 	plan := MakePlan(j, 0)
@@ -283,17 +306,30 @@ func (s *Sieve) Stands(j *Judgement) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// settled reports whether the sources are as they were, nothing is known of the fleet as a whole that was not, and no
+// plain row came twice.
+func (s *Sieve) settled(j *Judgement) bool {
+	v := j.View
+	if s.twice || !s.v.Like(v) || len(j.FalsePositives)+len(j.Incidents)+len(j.Demoted) > 0 {
+		return false
+	}
 	for i := range v.S.Tasks {
 		if was, known := v.S.Memory.Tasks.At(v.S.Tasks[i].ID); known && s.plain.Has(was) {
 			return false // a row that came twice, and is not the same
 		}
 	}
-	return !s.touched(v.S)
+	//guard:standing-doubled harm
+	return s.again == nil || !namedTwice(v.S, j.words())
 }
 
-// touched reports whether something that was looked at is a plain row's, by any name.
-func (s *Sieve) touched(of *reconcile.Snapshot) bool {
-	words := map[string]bool{}
+// touched reports whether something that was looked at, or that one of the words names, is a plain row's, by any name.
+func (s *Sieve) touched(of *reconcile.Snapshot, words map[string]bool) bool {
+	if words == nil {
+		words = map[string]bool{}
+	}
 	say := func(ref reconcile.Ref, sb *reconcile.Sandbox) {
 		for _, word := range [...]string{ref.ID, sb.ID, sb.Name, sb.Task, sb.SandboxKey, sb.AltKey,
 			of.Memory.Sandboxes.Of(ref).Task} {
@@ -322,7 +358,10 @@ func (s *Sieve) touched(of *reconcile.Snapshot) bool {
 		return false
 	}
 	for _, was := range of.Memory.Tasks.Kept() {
-		if seen := was.Seen(); s.plain.Has(was) && (words[seen.ID] || words[seen.Sandbox]) {
+		if !s.plain.Has(was) {
+			continue
+		}
+		if seen := was.Seen(); words[seen.ID] || words[seen.Sandbox] {
 			return true
 		}
 	}

@@ -236,12 +236,13 @@ func (w *Worker) call(ctx context.Context, at *roll, provider string) (left int,
 	if err != nil {
 		return 0, fmt.Errorf("read the open actions: %w", err)
 	}
-	r, err := w.begin(ctx)
+	accepted := crowdAt(provider, open).accepted
+	r, err := w.begin(ctx, accepted)
 	if err != nil {
 		return 0, err
 	}
 	c := r.confirmer()
-	waiting := slices.DeleteFunc(crowdAt(provider, open).accepted, func(a reconcile.Action) bool {
+	waiting := slices.DeleteFunc(accepted, func(a reconcile.Action) bool {
 		return c.overdue(&a, r.now)
 	})
 	if len(waiting) == 0 {

@@ -31,7 +31,7 @@ func (k observer) observeFirst(ctx context.Context, kind reconcile.PassKind,
 	recalled := make(chan struct{})
 	recall := func() {
 		defer close(recalled)
-		s.Memory, failed = k.Ledger.Recall(ctx)
+		s.Memory, failed = k.recall(ctx, kind)
 	}
 	if k.Parallel == 1 {
 		recall()
@@ -74,7 +74,11 @@ func unread(s reconcile.Snapshot) *reconcile.Snapshot {
 // keeps only the rows that are not plain, and reads everybody where that does not do.
 func (k observer) observe(ctx context.Context, s *reconcile.Snapshot, listed *fleet.Listing,
 ) (*decide.Judgement, error) {
-	if sieve := k.sieve(s, listed); sieve != nil {
+	j, done, tried, err := k.observeAgain(ctx, s)
+	if done || err != nil {
+		return j, err
+	}
+	if sieve := k.sieve(s, listed); sieve != nil && !tried {
 		some := unread(*s)
 		err := k.readSome(ctx, some, sieve)
 		if err != nil && ctx.Err() == nil {
@@ -263,14 +267,18 @@ const unsieved = 10
 // sieve is what tells plain rows from others; nil where everybody is to be read. So it is where one only looks, and
 // where this very process is to act on what the ledger has open.
 func (k observer) sieve(s *reconcile.Snapshot, listed *fleet.Listing) *decide.Sieve {
-	large := k.large(max(s.Memory.Tasks.Len(), listed.Len()))
-	if k.turn == 0 || !large || k.acts && len(s.Memory.Actions) > 0 {
+	if !k.sieves(s, listed.Len()) {
 		return nil
 	}
 	if s.Kind == reconcile.Full && k.Vain != nil && k.Vain.Add(-1) >= 0 {
 		return nil
 	}
 	return decide.NewSieve(s, &k.Policy, listed)
+}
+
+// sieves reports whether the fleet is large, and nobody looks or acts at once on what is open.
+func (k observer) sieves(s *reconcile.Snapshot, listed int) bool {
+	return k.turn != 0 && k.large(max(s.Memory.Tasks.Len(), listed)) && (!k.acts || len(s.Memory.Actions) == 0)
 }
 
 // large reports whether there are so many tasks that a pass leaves out plain rows.

@@ -47,6 +47,7 @@ func (k *Reconciler) passAlone(ctx context.Context, kind reconcile.PassKind, apa
 	if err != nil {
 		return nil, cause(held.watch, err) //nolint:contextcheck // made from ctx
 	}
+	k.Standing.keep(k, r.result)
 	return r.result, cause(held.watch, r.hand(held.watch)) //nolint:contextcheck // made from ctx
 }
 

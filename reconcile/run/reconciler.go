@@ -76,6 +76,10 @@ type Reconciler struct {
 	// Vain is how many full passes still read everybody at once, as it was in vain to leave rows out; nil: each tries.
 	Vain *atomic.Int32
 
+	// Standing is what the quick passes of this process keep of a large fleet's rows, so that the next one reads what has
+	// changed; nil: each reads everybody.
+	Standing *Standing
+
 	// Small is what the full passes of this process found of whether quick ones, by their schedule, list everything as
 	// well; nil: none does.
 	Small *Small

@@ -60,6 +60,11 @@ type workerView struct {
 	pass   int64
 	result *Result
 	due    map[string]bool // actions that the newest pass calls for
+
+	// Of what a pass of this process knows: when it was made, by this process's clock, and the remedies that begin with
+	// a row, as the pass planned them.
+	made time.Time
+	rows map[string]bool
 }
 
 // Remedy works at the open steps of a remedy and looks until they are confirmed, for some
@@ -93,7 +98,7 @@ func (w *Worker) act(ctx context.Context, id string, steps []reconcile.Action) (
 		w.rolls.acting.Add(1)
 		defer w.rolls.acting.Add(-1)
 	}
-	r, err := w.begin(ctx)
+	r, err := w.begin(ctx, steps)
 	if err != nil {
 		return nil, fmt.Errorf("work at remedy %s: %w", id, err)
 	}
@@ -206,11 +211,19 @@ func (w *Worker) openRecently(ctx context.Context) ([]reconcile.Action, error) {
 }
 
 // begin makes a run for one job.
-func (w *Worker) begin(ctx context.Context) (*executor, error) {
+func (w *Worker) begin(ctx context.Context, steps []reconcile.Action) (*executor, error) {
+	if r, err := w.beginBy(ctx, steps); r != nil || err != nil {
+		return r, err
+	}
 	s, err := w.present(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return w.runBy(ctx, s)
+}
+
+// runBy makes a run by what a shift knows.
+func (w *Worker) runBy(ctx context.Context, s *workerView) (*executor, error) {
 	now, err := w.clock.Now(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read the ledger's clock: %w", err)

@@ -77,6 +77,9 @@ func (e *engine) keeper(p *process, worker int) *run.Reconciler {
 		Notices: noticeCalls{s}, Notifier: noticeCalls{s}, Holder: p.holder(), Log: slog.New(slog.DiscardHandler),
 		Parallel: 1, Sieved: p.sieved, Small: p.seen,
 	}
+	if p.sieved > 0 {
+		k.Standing = p.standing
+	}
 	if !p.policy.Tasks.None {
 		k.Tasks = taskCalls{s}
 	}

@@ -21,15 +21,17 @@ type process struct {
 	dead   bool          // under the gate's lock
 	frozen time.Duration // it stands still until then
 
-	stop   context.Context // ends when it is asked to stop
-	halt   context.CancelFunc
-	work   context.Context // ends when it is dead
-	kill   context.CancelFunc
-	died   chan struct{}
-	policy reconcile.Policy
-	sieved int // see [schedule], as small
-	small  int
-	seen   *run.Small // what its last full pass found of that
+	stop     context.Context // ends when it is asked to stop
+	halt     context.CancelFunc
+	work     context.Context // ends when it is dead
+	kill     context.CancelFunc
+	died     chan struct{}
+	policy   reconcile.Policy
+	sieved   int // see [schedule], as small
+	small    int
+	standing *run.Standing       // with sieved: what its quick passes keep of rows
+	recalled *reconcile.Recalled // and what it has recalled
+	seen     *run.Small          // what its last full pass found of that
 	// without are the rules that the process's version does not know.
 	without map[string]bool
 	back    func(after time.Duration) // lets the next one of its kind come; nil when the schedule does
@@ -111,7 +113,8 @@ func (e *engine) single(s schedule) {
 // birth makes a process. Singles are numbered: once-1, once-2.
 func (e *engine) birth(kind string) *process {
 	e.counts[kind]++
-	p := &process{name: kind, born: e.counts[kind] - 1, died: make(chan struct{}), seen: new(run.Small)}
+	p := &process{name: kind, born: e.counts[kind] - 1, died: make(chan struct{}), seen: new(run.Small),
+		recalled: &reconcile.Recalled{}, standing: new(run.Standing)}
 	if !strings.HasPrefix(kind, "replica-") {
 		p.name = fmt.Sprintf("%s-%d", kind, e.counts[kind])
 	}

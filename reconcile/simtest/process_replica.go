@@ -51,7 +51,7 @@ func (e daemons) startReplica(s schedule) {
 
 // startWorkers makes what works by the config of now. Jobs that began by another one end with it.
 func (e daemons) startWorkers(r *replica) {
-	r.reload = false
+	r.reload, r.standing = false, new(run.Standing)
 	r.keeper = e.keeper(r.process, 0)
 	for i := range r.workers {
 		r.workers[i].worker = run.NewWorker(r.stop, e.keeper(r.process, i+1))

@@ -126,11 +126,17 @@ func Unconfirmed(s *reconcile.Snapshot, p *reconcile.Policy) (refs []reconcile.R
 // look at the ones that are known.
 func QuickLooks(s *reconcile.Snapshot) []reconcile.Ref {
 	var refs []reconcile.Ref
-	for ref, seen := range s.Memory.Sandboxes.Each() {
-		if !seen.GoneAt.IsZero() {
+	boxes := s.OtherSandboxes() // nothing is open about the others, and their tasks are live
+	for id := range s.Rows {
+		if was, known := s.Memory.Tasks.At(id); known && s.Plain.Has(was) {
+			boxes = s.Memory.Sandboxes.Kept()
+		}
+	}
+	for ref, kept := range boxes {
+		if kept.Gone() {
 			continue
 		}
-		row, left := s.Rows[seen.Task]
+		row, left := s.Rows[kept.Task()]
 		probes := s.Memory.Probes[ref]
 		if left && row.State.Terminal() || len(probes.Failures) > 0 || probes.Queues() ||
 			slices.Contains(s.Pushed, ref) {

@@ -2,6 +2,7 @@ package view
 
 import (
 	"maps"
+	"reflect"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -22,6 +23,67 @@ func Before(s *reconcile.Snapshot, p *reconcile.Policy) *View {
 	v.Sources, v.Beats = maps.Clone(s.Memory.Sources), true
 	return v
 }
+
+// Later is the view before the rows as it will be after a while, where passes go on as they did and nothing changes.
+func Later(s *reconcile.Snapshot, p *reconcile.Policy, by time.Duration) *View {
+	later := *s
+	m := &later.Memory
+	for _, at := range []*time.Time{&later.T0, &later.Clock.Now, &m.Now, &m.LastPass, &m.LastFull} {
+		if !at.IsZero() {
+			*at = at.Add(by)
+		}
+	}
+	m.Sources = make(map[string]reconcile.SourceSeen, len(s.Memory.Sources))
+	for name, seen := range s.Memory.Sources {
+		for _, at := range []*time.Time{&seen.LastTrusted, &seen.Clock} {
+			if !at.IsZero() {
+				*at = at.Add(by)
+			}
+		}
+		m.Sources[name] = seen
+	}
+	return Before(&later, p)
+}
+
+// A JudgedBy is all that a row is judged by besides itself, what is remembered of it, and the time.
+type JudgedBy struct {
+	policy    reconcile.Policy
+	controls  reconcile.Controls
+	sources   map[string]reconcile.SourceSeen
+	templates map[reconcile.Ref]reconcile.TemplateSeen
+	known     map[string]bool
+	canaries  []reconcile.Canary
+	watch     time.Time
+	setBack   time.Time
+	limit     time.Duration
+	workers   map[string]bool // providers some of whose probes found a worker
+}
+
+// JudgedBy is what rows are judged by in this view. Times that each pass sets are left out, and how often rules were
+// wrong, which each verdict changes: that only holds what is found, and of a plain row nothing is.
+func (v *View) JudgedBy() *JudgedBy {
+	m := &v.S.Memory
+	by := &JudgedBy{policy: *v.P, controls: m.Controls, known: m.Known, canaries: m.Canaries,
+		watch: m.WatchSince, setBack: v.setBack, limit: v.Limit,
+		sources: map[string]reconcile.SourceSeen{}, templates: map[reconcile.Ref]reconcile.TemplateSeen{},
+		workers: map[string]bool{}}
+	by.controls.Proofs = nil
+	for name, seen := range m.Sources {
+		seen.LastTrusted, seen.Clock, seen.Beat = time.Time{}, time.Time{}, 0 // setBack and limit tell of them
+		by.sources[name] = seen
+	}
+	for ref, seen := range m.Templates {
+		seen.LastStart, seen.LastUsed, seen.LookedAt = time.Time{}, time.Time{}, time.Time{}
+		by.templates[ref] = seen
+	}
+	for name := range v.P.Providers {
+		by.workers[name] = v.WorkersSeen(name)
+	}
+	return by
+}
+
+// Same reports whether rows are judged by the same.
+func (by *JudgedBy) Same(other *JudgedBy) bool { return reflect.DeepEqual(by, other) }
 
 // Like reports whether a view of the rows judges by what the view before them took for granted: each source is trusted,
 // and for as long, and the task database's clock has come as far.

@@ -11,8 +11,8 @@ import (
 func WantedRows(s *reconcile.Snapshot, p *reconcile.Policy, live map[string]bool, linked map[reconcile.Ref]bool,
 ) (ids, keys []string) {
 	wanted := map[string]bool{}
-	for id, kept := range s.Memory.Tasks.Kept() {
-		if kept.Live() && !live[id] && !s.Plain.Has(kept) {
+	for id, kept := range s.OtherTasks() {
+		if kept.Live() && !live[id] {
 			wanted[id] = true
 		}
 	}
@@ -58,13 +58,14 @@ func WantedRows(s *reconcile.Snapshot, p *reconcile.Policy, live map[string]bool
 // wantStopped adds the stopped tasks whose sandbox is still there: a stop is acted on by the
 // first quick pass after its grace, not by the next full one.
 func wantStopped(s *reconcile.Snapshot, live, wanted map[string]bool) {
-	for _, seen := range s.Memory.Sandboxes.Each() {
-		if !seen.GoneAt.IsZero() || live[seen.Task] {
+	for _, kept := range s.OtherSandboxes() {
+		task := kept.Task()
+		if kept.Gone() || live[task] {
 			continue
 		}
-		was, known := s.Memory.Tasks.At(seen.Task)
-		if known && !s.Plain.Has(was) && was.Seen().State == reconcile.TaskStopped {
-			wanted[seen.Task] = true
+		was := s.Memory.TaskOf(kept)
+		if was != nil && was.Seen().State == reconcile.TaskStopped {
+			wanted[task] = true
 		}
 	}
 }

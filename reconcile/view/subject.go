@@ -207,12 +207,12 @@ func (v linker) remembered(byTask map[string][]reconcile.SeenSandbox, several ma
 	if v.S.Whole {
 		return
 	}
-	for ref, was := range v.S.Memory.Sandboxes.Kept() {
-		all := was.Seen()
-		seen := &all
-		if seen.Task == "" || v.Live[seen.Task] == nil || v.S.Lists(ref) {
+	for ref, was := range v.S.OtherSandboxes() {
+		if task := was.Task(); task == "" || v.Live[task] == nil || v.S.Lists(ref) {
 			continue
 		}
+		all := was.Seen()
+		seen := &all
 		b := reconcile.RememberedBox(was)
 		look, looked := v.S.Lookups[ref]
 		switch {

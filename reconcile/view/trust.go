@@ -40,8 +40,12 @@ func (v *View) Owned(such func(reconcile.SandboxState) bool) int {
 	if len(dark) == 0 {
 		return n
 	}
-	for ref, seen := range v.S.Memory.Sandboxes.Each() {
-		if dark[ref.Provider] && seen.GoneAt.IsZero() && such(seen.State) {
+	provider, listed = "", true
+	for ref, kept := range v.S.Memory.Sandboxes.Kept() {
+		if ref.Provider != provider {
+			provider, listed = ref.Provider, !dark[ref.Provider]
+		}
+		if !listed && !kept.Gone() && such(kept.State()) {
 			n++
 		}
 	}

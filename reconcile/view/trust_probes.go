@@ -76,13 +76,14 @@ func (v assessor) probed(provider string, subs []reconcile.Subject) map[reconcil
 		}
 		return out
 	}
-	for ref, seen := range v.S.Memory.Sandboxes.All() {
-		if probes, ok := v.S.Memory.Probes[ref]; ok && ref.Provider == provider && seen.GoneAt.IsZero() {
+	for ref, probes := range v.S.Memory.Probes {
+		was, known := v.S.Memory.Sandboxes.At(ref)
+		if known && ref.Provider == provider && !was.Gone() {
 			b, here := out[ref]
 			if !here {
 				b = reconcile.Box(&reconcile.Sandbox{Ref: ref})
 			}
-			b.Was, b.Probes = seen.Compact(), &probes
+			b.Was, b.Probes = was, &probes
 			out[ref] = b
 		}
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -36,12 +37,22 @@ func (v assessor) assessTasks() {
 
 // countRows counts the rows that were live when the table was believed last, against them those that are not there.
 func (v assessor) countRows() tallies {
-	before := tallies{}
-	for id, seen := range v.S.Memory.Tasks.Each() {
-		if seen.Live && !v.accepted(reconcile.OfTenant(reconcile.SourceTasks, seen.Tenant)) {
-			before.add(seen.Tenant, v.S.Absent[id])
+	before, of, run := tallies{}, "", tally{} // those that come one after the other are mostly of one tenant
+	for id, kept := range v.S.Memory.Tasks.Kept() {
+		if !kept.Live() {
+			continue
 		}
+		if tenant := kept.Tenant(); tenant != of && run.of > 0 {
+			before[of], run = before[of].plus(run), tally{}
+		}
+		of, run = kept.Tenant(), run.plus(tally{truth(v.S.Absent[id]), 1})
 	}
+	if run.of > 0 {
+		before[of] = before[of].plus(run)
+	}
+	maps.DeleteFunc(before, func(tenant string, _ tally) bool {
+		return v.accepted(reconcile.OfTenant(reconcile.SourceTasks, tenant))
+	})
 	return before
 }
 

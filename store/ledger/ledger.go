@@ -62,6 +62,9 @@ type base struct {
 	seals atomic.Pointer[protocol.Seals]
 	fit   atomic.Int64 // when the schema was last seen to be this program's, in nanoseconds; 0: never
 
+	turns   atomic.Int64            // of [Keeper.RecallAgain]
+	recalls atomic.Pointer[recalls] // see [Keeper.RecallAgain]; nil before the first, after a failure, and while it reads
+
 	claims chan struct{} // the turn to claim, see [Keeper.Claim]
 }
 

@@ -176,9 +176,14 @@ func (g *Keeper) Sources(ctx context.Context) (map[string]reconcile.SourceSeen, 
 }
 
 func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol.Seals) error {
+	return recallBut(ctx, tx, m, seals, worldReadings(m)...)
+}
+
+// recallBut recalls everything but tasks and sandboxes, and what else is to be read.
+func recallBut(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol.Seals, readings ...reading) error {
 	var ends []time.Time
 	var full time.Time
-	readings := append(worldReadings(m), workReadings(m, &ends, &full)...)
+	readings = append(append(readings, sourceReadings(m)...), workReadings(m, &ends, &full)...)
 	readings = append(readings, controlReadings(&m.Controls, m.Now, seals)...)
 	readings = append(readings, verdictReadings(m)...)
 	readings = append(readings, canaryReading(&m.Canaries))
@@ -192,12 +197,10 @@ func recall(ctx context.Context, tx pgx.Tx, m *reconcile.Memory, seals *protocol
 	return nil
 }
 
-// worldReadings are what was seen outside.
+// worldReadings are what was seen of tasks and sandboxes.
 func worldReadings(m *reconcile.Memory) []reading {
 	recent := pgx.StrictNamedArgs{"recent": m.Now.Add(-protocol.Recent)}
 	m.Probes = map[reconcile.Ref]reconcile.ProbeSeen{}
-	m.Templates = map[reconcile.Ref]reconcile.TemplateSeen{}
-	m.Sources = map[string]reconcile.SourceSeen{}
 	return []reading{
 		many("recall_tasks", recent, (*taskSeenRow).columns, func(t *taskSeenRow) error {
 			m.Tasks.Put(t.ID, t.seen())
@@ -207,6 +210,14 @@ func worldReadings(m *reconcile.Memory) []reading {
 			m.RememberSandbox(&s.SandboxSeen)
 			return s.recallProbes(m)
 		}),
+	}
+}
+
+// sourceReadings are what was seen of templates and sources.
+func sourceReadings(m *reconcile.Memory) []reading {
+	m.Templates = map[reconcile.Ref]reconcile.TemplateSeen{}
+	m.Sources = map[string]reconcile.SourceSeen{}
+	return []reading{
 		each("recall_templates", nil, scanTemplate, func(t reconcile.TemplateSeen) {
 			m.Templates[reconcile.Ref{Provider: t.Provider, ID: t.Name}] = t
 		}),

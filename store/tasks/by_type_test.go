@@ -28,7 +28,7 @@ func TestFromTypeToTypeReadsTheSame(t *testing.T) {
 			Events: mapping.EventMapping{Columns: map[string]string{"sandbox": "", "task": "sandbox_id"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &randomPlatform{world: omoiosWorld(t), Rand: rand.New(rand.NewPCG(11, 42))}
+			p := &randomPlatform{late: 50_000, world: omoiosWorld(t), Rand: rand.New(rand.NewPCG(11, 42))}
 			p.tasks = p.open(m)
 			p.sameEvents("before", p.live()) // from here on it knows of no such index
 			for range 600 {

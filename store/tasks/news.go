@@ -75,7 +75,7 @@ type newsReader struct {
 
 func (r *newsReader) read(ctx context.Context) ([]reconcile.Task, error) {
 	if r.known != nil && !r.known.upTo.IsZero() {
-		if err := r.news(ctx); err != nil {
+		if _, err := r.news(ctx, false); err != nil {
 			return nil, fmt.Errorf("%w: %w", errNews, err)
 		}
 	}
@@ -92,13 +92,14 @@ func (r *newsReader) read(ctx context.Context) ([]reconcile.Task, error) {
 	return r.out.All(), nil
 }
 
-// news adds the events that came since the last reading to those that are known.
-func (r *newsReader) news(ctx context.Context) error {
+// news adds the events that came since the last reading to those that are known, and reports whether none that came
+// late is left out. Often is where readings follow one another closely.
+func (r *newsReader) news(ctx context.Context, often bool) (all bool, err error) {
 	args := r.s.readArgs()
-	args["since"] = r.known.since()
+	args["since"], all = r.known.since(r.now, often)
 	rows, err := r.tx.Query(ctx, r.s.apart.news, args)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var key string
 	var at [5]pgtype.Timestamptz
@@ -107,7 +108,7 @@ func (r *newsReader) news(ctx context.Context) error {
 		r.known.come(key, &e)
 		return nil
 	})
-	return err
+	return all, err
 }
 
 // first is asked of each row, without its events: whether it is plain by those that are known. They may be fewer than

@@ -21,6 +21,7 @@ type statements struct {
 	log  *slog.Logger
 
 	apart apart
+	again again
 }
 
 func newStatements(c *Compiled, cat catalog, log *slog.Logger) (*statements, error) {
@@ -29,7 +30,10 @@ func newStatements(c *Compiled, cat catalog, log *slog.Logger) (*statements, err
 	if s.live, err = s.read(s.liveWhere()); err != nil {
 		return nil, err
 	}
-	s.apart, err = s.readApart()
+	if s.apart, err = s.readApart(); err != nil {
+		return nil, err
+	}
+	s.again, err = s.readAgain()
 	return s, err
 }
 

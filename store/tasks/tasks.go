@@ -37,6 +37,10 @@ type Tasks struct {
 	remembers bool                  // what was read of events is gone on from
 	signs     atomic.Pointer[signs] // what [Tasks.LiveBut] knows of events; nil before it has read any, and while it reads
 
+	seed    int64                 // of the sums of rows
+	still   atomic.Bool           // no row had changed at the last comparison
+	heardBy atomic.Pointer[signs] // that [Tasks.LiveAgain] was last told by what was heard
+
 	creators atomic.Pointer[[]string] // who may create in schemas of the login's path, which are left out for it
 
 	mu    sync.Mutex
@@ -60,7 +64,7 @@ func NewTasks(pool *pgxpool.Pool, c *Compiled, clock func() time.Time) *Tasks {
 	if clock == nil {
 		clock = time.Now
 	}
-	return &Tasks{pool: pool, plan: c, now: clock, told: map[string]string{}}
+	return &Tasks{pool: pool, plan: c, now: clock, told: map[string]string{}, seed: newSeed()}
 }
 
 // ReportTo names the log that is told of what a write leaves undone.

@@ -112,6 +112,7 @@ var parts = []part{
 	{name: "lanes", alone: true, do: (*bench).lanes},
 	{name: "probes", alone: true, do: (*bench).probes},
 	{name: "replicas", alone: true, do: (*bench).replicas},
+	{name: "pace", each: true, alone: true, do: (*bench).pace},
 	{name: "idle", alone: true, do: (*bench).idle},
 }
 

@@ -76,28 +76,34 @@ func median(all []time.Duration) float64 {
 
 // serves starts a verb of the program that shows the page of a world, and waits until it answers.
 func (b *bench) serves(ctx context.Context, w *world, verb string) (url string, stop func(), err error) {
+	url, _, stop, err = b.process(ctx, w, verb)
+	return url, stop, err
+}
+
+// process is the same, with the number of the process.
+func (b *bench) process(ctx context.Context, w *world, verb string) (url string, pid int, stop func(), err error) {
 	at, err := ports.Address(ctx)
 	if err != nil {
-		return "", nil, err
+		return "", 0, nil, err
 	}
 	if err := appendTo(w.config, fmt.Sprintf("web: {listen: %q}\n", at)); err != nil {
-		return "", nil, err
+		return "", 0, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, b.program, verb, "--config", w.config)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Start(); err != nil {
 		cancel()
-		return "", nil, fmt.Errorf("%s: %w", verb, err)
+		return "", 0, nil, fmt.Errorf("%s: %w", verb, err)
 	}
 	stop = func() { cancel(); _ = cmd.Wait() } // it is killed, and says so
 	for until := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		if _, err = bare.Text(ctx, "http://"+at+"/metrics"); err == nil {
-			return "http://" + at, stop, nil
+			return "http://" + at, cmd.Process.Pid, stop, nil
 		}
 		if time.Now().After(until) {
 			stop()
-			return "", nil, fmt.Errorf("%s does not answer: %w", verb, err)
+			return "", 0, nil, fmt.Errorf("%s does not answer: %w", verb, err)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (t *table) scrape() string {
 // works are what was measured of fleets.
 func (t *table) works() (out []string) {
 	for _, r := range t.Rows {
-		grows := r.Unit == "s" || r.Unit == "MB"
+		grows := (r.Unit == "s" || r.Unit == "MB") && !r.Bound
 		if few, _ := t.ends(r.Work); few == r && r.pairs() > 0 && grows {
 			out = append(out, r.Work)
 		}

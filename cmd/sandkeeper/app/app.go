@@ -192,7 +192,7 @@ func (a *App) Keeper(progress func(string)) *run.Reconciler {
 		Phase: func(kind reconcile.PassKind, phase string, took time.Duration) {
 			a.Local.Phase(string(kind), phase, took)
 		},
-		Span: a.spans(), Vain: new(atomic.Int32), Small: new(run.Small),
+		Span: a.spans(), Vain: new(atomic.Int32), Small: new(run.Small), Standing: new(run.Standing),
 	}
 	if a.Tasks != nil {
 		k.Tasks = a.Tasks
