@@ -188,8 +188,8 @@ func unseen(s *model) (verdict, bool) {
 		Sentence: fmt.Sprintf("%s could not be looked at, for the looks at %s failed: whether %s well is not known. %s",
 			ui.Capital(ui.Count(n, "suspect")), text.Plain(strings.Join(at, ", "), mostHolding), ui.Verb(n, "it is", "they are"),
 			lastFullPass(s.Overview)),
-		Next: "Passes look again; their log says why a look failed. Make sure that the credential may read single sandboxes, " +
-			"then run:",
+		Next: "Passes look again; their log says why a look failed. Make sure that the credential may read single " +
+			"sandboxes, then run:",
 		Command: "sandkeeper check",
 	}, n > 0
 }
