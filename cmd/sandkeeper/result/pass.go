@@ -107,7 +107,8 @@ type Source struct {
 // PassOf makes the report of a pass. acted tells whether the steps were carried out.
 func PassOf(r *run.Result, acted bool) Pass {
 	out := Pass{Pass: passHead{r.Kind, r.At}, Kept: r.Plan.Kept, Healthy: r.Plan.Kept,
-		Unlooked: r.Plan.Unlooked + r.Plan.Blinds(), blind: r.Plan.Blind, Steps: []Step{}, Findings: []Finding{}, Sources: SourcesOf(r.Sources)}
+		Unlooked: r.Plan.Unlooked + r.Plan.Blinds(), blind: r.Plan.Blind,
+		Steps: []Step{}, Findings: []Finding{}, Sources: SourcesOf(r.Sources)}
 	planned, incidents := map[string]bool{}, incidentsIn(r.Plan)
 	for _, s := range r.Plan.Steps {
 		planned[s.ID] = true
