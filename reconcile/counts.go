@@ -14,7 +14,8 @@ const (
 	CountForeign   = "foreign"      // by provider: what is not ours
 	CountBeyond    = "beyond_usual" // of the task that has the most sandboxes beyond those that are usual for it
 	CountUnlooked  = "not_looked_at"
-	CountListed    = "listed" // 1 of a quick pass that listed everything too
+	CountBlind     = "look_failed" // by provider: suspects that could not be looked at
+	CountListed    = "listed"      // 1 of a quick pass that listed everything too
 
 	CountAge        = "age"         // by provider and bound: sandboxes of ours that are at most so many seconds old
 	CountAges       = "ages"        // by provider: their ages in seconds, added up
@@ -49,7 +50,7 @@ func ParseCount(text string) Count {
 		if at := strings.LastIndexByte(rest, ':'); at >= 0 {
 			return Count{what, rest[:at], rest[at+1:]}
 		}
-	case CountOwned, CountForeign, CountAges:
+	case CountOwned, CountForeign, CountAges, CountBlind:
 		return Count{What: what, Provider: rest}
 	}
 	return Count{What: text}

@@ -33,7 +33,7 @@ func judge(s *model) verdict {
 		noSchema, neverRan, stale, incomplete, // nothing is kept, or not all
 		demoted, failing, personal, unconfirmed, // healthy work was harmed, or an operator must act
 		ceased, frozen, tripped, waiting, standing, unmapped, // on hold
-		repairing, settling, quieted, resting, watching,
+		repairing, settling, quieted, resting, unseen, watching,
 	} {
 		if v, ok := look(s); ok {
 			v = s.tempered(v)

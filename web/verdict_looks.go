@@ -172,3 +172,24 @@ func watching(s *model) (verdict, bool) {
 			ui.Verb(n, "is", "are"), lastFullPass(s.Overview)),
 	}, n > 0
 }
+
+// unseen: suspects could not be looked at, so that nobody knows whether they are well. A pass later they are looked at
+// again.
+func unseen(s *model) (verdict, bool) {
+	n := 0
+	var at []string
+	for _, key := range slices.Sorted(maps.Keys(s.Counts)) {
+		if of := reconcile.ParseCount(key); of.What == reconcile.CountBlind && s.Counts[key] > 0 {
+			n, at = n+s.Counts[key], append(at, of.Provider)
+		}
+	}
+	return verdict{
+		Level: ui.Warn, Word: "Not known",
+		Sentence: fmt.Sprintf("%s could not be looked at, for the looks at %s failed: whether %s well is not known. %s",
+			ui.Capital(ui.Count(n, "suspect")), text.Plain(strings.Join(at, ", "), mostHolding), ui.Verb(n, "it is", "they are"),
+			lastFullPass(s.Overview)),
+		Next: "Passes look again; their log says why a look failed. Make sure that the credential may read single " +
+			"sandboxes, then run:",
+		Command: "sandkeeper check",
+	}, n > 0
+}

@@ -23,6 +23,9 @@ func TestVerdict(t *testing.T) {
 	}{
 		"all is well": {webtest.Healthy(), ui.Well, "In agreement",
 			"212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
+		"two could not be looked at": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["look_failed:daytona"] = 2 }),
+			ui.Warn, "Not known", "2 suspects could not be looked at, for the looks at daytona failed: whether they are well is not " +
+				"known. Last full pass 12s ago.", "sandkeeper check"},
 		"no task table": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
 			for key := range o.Counts {
 				if strings.HasPrefix(key, "tasks:") {

@@ -79,7 +79,19 @@ func Decide(v *view.View, s *reconcile.Subject) Decision {
 		//guard:due-looked live
 		d.Look = d.Look || f.Due && remedy != reconcile.Report && rules.Unseen(v, s)
 	}
+	d.Blind = d.Look && len(d.Findings) == 0 && blind(v, s)
 	return d
+}
+
+// blind reports whether the subject could not be looked at, and no sign of life says that it is well.
+func blind(v *view.View, s *reconcile.Subject) bool {
+	if s.Task != nil {
+		if _, alive := v.Alive(s.Task); alive {
+			return false
+		}
+	}
+	_, why := rules.LookFailed(v, s)
+	return why != ""
 }
 
 // finding turns a rule's verdict into a finding: how often it was seen, whether it is due,

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/rules"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
@@ -17,6 +18,38 @@ type Plan struct {
 	Breakers  map[string]reconcile.Breaker
 	Kept      int // healthy subjects
 	Unlooked  int // suspects whose turn to be looked at it was not: neither healthy nor found
+
+	// Blind are those whose look failed, which is neither, too: how many by provider, and why the first of them did.
+	Blind map[string]Blind
+}
+
+// Blind is what could not be looked at at one provider.
+type Blind struct {
+	Subjects int
+	Subject  string // the first of them
+	Why      string
+}
+
+// Blinds is how many suspects could not be looked at, at all providers.
+func (p *Plan) Blinds() (n int) {
+	for _, b := range p.Blind {
+		n += b.Subjects
+	}
+	return n
+}
+
+// addBlind counts a suspect whose look failed.
+func (p *Plan) addBlind(v *view.View, s *reconcile.Subject) {
+	provider, why := rules.LookFailed(v, s)
+	b, known := p.Blind[provider]
+	if !known {
+		b = Blind{Subject: s.ID, Why: why}
+	}
+	b.Subjects++
+	if p.Blind == nil {
+		p.Blind = map[string]Blind{}
+	}
+	p.Blind[provider] = b
 }
 
 // A PlannedStep is one step of one remedy with the verdict on it.
@@ -72,6 +105,9 @@ func (p *Plan) countHealthy(j *Judgement) {
 		//guard:plan-unlooked P12
 		case d.Unlooked && len(d.Findings) == 0:
 			p.Unlooked++
+		//guard:plan-blind P12
+		case d.Blind:
+			p.addBlind(j.View, d.Subject)
 		case len(d.Findings) == 0 && !suspects[d.Subject.ID]:
 			p.Kept++
 		}

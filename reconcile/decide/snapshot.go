@@ -38,6 +38,7 @@ type Decision struct {
 	Look     bool                // a direct look is needed before it can be judged
 	Probe    bool                // a probe would settle it
 	Unlooked bool                // it needs a look that it did not get: it was not its turn
+	Blind    bool                // the look that it needs failed, and nothing else says that it is well: nobody knows
 }
 
 // Plain is how many live rows were counted and not kept: they have no decision, for there is nothing to decide.

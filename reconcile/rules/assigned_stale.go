@@ -116,8 +116,22 @@ func unseeable(v *view.View, s *reconcile.Subject) (holds reconcile.HeldBy) {
 
 // lookFailed reports whether a sandbox of the task was looked for by id or by link in vain.
 func lookFailed(v *view.View, s *reconcile.Subject) bool {
-	return v.S.Finds[s.Task.ID].Error != "" ||
-		slices.ContainsFunc(v.LookRefs(s), func(ref reconcile.Ref) bool { return v.S.Lookups[ref].Error != "" })
+	_, why := LookFailed(v, s)
+	return why != ""
+}
+
+// LookFailed is why a sandbox of the subject was looked for by id or by link in vain, and at which provider: the first
+// of them, or "" where no look failed.
+func LookFailed(v *view.View, s *reconcile.Subject) (provider, why string) {
+	for _, ref := range v.LookRefs(s) {
+		if failed := v.S.Lookups[ref].Error; failed != "" {
+			return ref.Provider, failed
+		}
+	}
+	if s.Task != nil && v.S.Finds[s.Task.ID].Error != "" {
+		return reconcile.FirstOf(v.P.Candidates(s.Task)...), v.S.Finds[s.Task.ID].Error
+	}
+	return "", ""
 }
 
 // unstartedFor is for how long the task has certainly been handed out while all that could

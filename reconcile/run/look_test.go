@@ -105,3 +105,25 @@ func TestUnlookedAndFound(t *testing.T) {
 		t.Errorf("%d not looked at, %d kept, %d found; want one each", p.Unlooked, p.Kept, len(p.Findings))
 	}
 }
+
+// A suspect whose look failed is neither healthy nor found: nobody knows how it is. A sign of life of its worker says
+// that it is well, and a look that was made settles it.
+func TestBlind(t *testing.T) {
+	const at = "provider daytona id=yes; knew box daytona/s1 running task=t1; task t1 running started=1h updated=1h sandbox=s1 ev.heartbeat="
+	for name, c := range map[string]struct {
+		world       string
+		kept, blind int // the world has one that is well besides
+	}{
+		"the look failed":                 {at + "1h; look daytona/s1 error", 1, 1},
+		"the search failed":               {"task t1 assigned updated=1h; find t1 error", 1, 1},
+		"and its worker lives":            {at + "10s; look daytona/s1 error", 2, 0},
+		"the look found it":               {at + "10s; look daytona/s1 running task=t1 key=s1", 2, 0},
+		"the look of nothing it rests on": {at + "10s; box daytona/s1 running task=t1 key=s1; look daytona/s2 error", 2, 0},
+	} {
+		_, p := planWorld(worldtest.NewWorld(t, worldtest.Anchor, c.world))
+		if p.Kept != c.kept || p.Blinds() != c.blind || len(p.Findings) != 0 || p.Blind["daytona"].Subjects != c.blind {
+			t.Errorf("%s: %d kept, %+v, %d found; want %d kept and %d that could not be looked at", name, p.Kept, p.Blind,
+				len(p.Findings), c.kept, c.blind)
+		}
+	}
+}

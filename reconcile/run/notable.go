@@ -8,6 +8,10 @@ func (r *Result) notable(ctx context.Context) {
 	for _, u := range r.Judged.View.S.Memory.Controls.Unsigned {
 		log.WarnContext(ctx, "operator request ignored", "subject", u.Subject, "what", u.What)
 	}
+	for name, b := range r.Plan.Blind {
+		log.WarnContext(ctx, "could not be looked at", "provider", name, "subjects", b.Subjects, "subject", b.Subject,
+			"err", b.Why)
+	}
 	for i := range r.Judged.Incidents {
 		in := &r.Judged.Incidents[i]
 		switch {

@@ -219,6 +219,9 @@ func (k *Reconciler) pass(ctx context.Context, lease reconcile.Lease, kind recon
 	if n := r.Plan.Unlooked; n > 0 {
 		r.Counts[reconcile.CountUnlooked] = n
 	}
+	for name, b := range r.Plan.Blind {
+		r.Counts[reconcile.Count{What: reconcile.CountBlind, Provider: name}.String()] = b.Subjects
+	}
 	k.progress("recording")
 	within, done := k.timed(ctx, kind, "recording")
 	err = k.Ledger.Record(within, lease, r.record())

@@ -229,7 +229,8 @@ func (d *Daemon) tell(ctx context.Context, r *run.Result, took time.Duration) {
 		}
 	}
 	log := d.Log.With("pass", r.Pass, "kind", r.Due, "took", text.Duration(took),
-		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept, "not_looked_at", r.Plan.Unlooked)
+		"findings", len(r.Plan.Findings), "steps", do, "held", held, "healthy", r.Plan.Kept,
+		"not_looked_at", r.Plan.Unlooked+r.Plan.Blinds())
 	d.tellFrozen(ctx, r)
 	switch {
 	case !r.Complete:

@@ -32,6 +32,7 @@ type Explanation struct {
 	FalsePositives []FalsePositive `json:"false_positives"`
 
 	judged bool // by this look
+	blind  bool // it could not be looked at, so kept is no reason for which it is healthy
 }
 
 // A LastPass is what the newest pass that ended left of one subject.
@@ -151,7 +152,7 @@ func ExplanationOf(id string, x *run.Explained, h reconcile.History) *Explanatio
 // fill says what this look came to.
 func (e *Explanation) fill(x *run.Explained) {
 	d := x.Decision
-	e.judged = true
+	e.judged, e.blind = true, d.Blind
 	e.Subject, e.Kept, e.KeptBy, e.Sources = d.Subject.ID, d.Kept, d.KeptBy, SourcesOf(x.Sources)
 	if d.Subject.Task != nil {
 		e.Task = taskOf(d.Subject.Task, d.Subject.Seen())

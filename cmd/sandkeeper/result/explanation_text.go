@@ -84,6 +84,8 @@ func (e *Explanation) verdictText(b *bytes.Buffer, p console.Paint) {
 	case e.Kept == "":
 	case !e.judged:
 		fmt.Fprintf(b, "  not judged: %s\n", text.Line(e.Kept))
+	case e.blind:
+		fmt.Fprintf(b, "  not known: %s\n", text.Line(e.Kept))
 	case len(e.Findings) == 0: // else it is only what another rule says, which stands under rules
 		fmt.Fprintf(b, "  healthy because: %s\n", text.Line(e.Kept))
 	}

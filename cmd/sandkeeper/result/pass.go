@@ -19,10 +19,12 @@ type Pass struct {
 	Findings []Finding `json:"findings"`
 	Kept     int       `json:"kept"` // the same as healthy, by its older name
 	Healthy  int       `json:"healthy"`
-	Unlooked int       `json:"not_looked_at"` // suspects whose turn it was not: neither healthy nor found
+	Unlooked int       `json:"not_looked_at"` // suspects whose turn it was not, or whose look failed: neither of both
 	Sources  []Source  `json:"sources"`
 	Learned  []Learned `json:"learned,omitempty"` // thresholds of rules whose config says `after: auto`
 	Proofs   []Proof   `json:"proofs,omitempty"`  // of the rules in enforce whose remedy changes or ends something
+
+	blind map[string]decide.Blind // what of not_looked_at failed, by provider
 }
 
 // A Learned is a threshold that was learned, of all that a rule judges or of a class; durations in seconds.
@@ -104,7 +106,8 @@ type Source struct {
 
 // PassOf makes the report of a pass. acted tells whether the steps were carried out.
 func PassOf(r *run.Result, acted bool) Pass {
-	out := Pass{Pass: passHead{r.Kind, r.At}, Kept: r.Plan.Kept, Healthy: r.Plan.Kept, Unlooked: r.Plan.Unlooked,
+	out := Pass{Pass: passHead{r.Kind, r.At}, Kept: r.Plan.Kept, Healthy: r.Plan.Kept,
+		Unlooked: r.Plan.Unlooked + r.Plan.Blinds(), blind: r.Plan.Blind,
 		Steps: []Step{}, Findings: []Finding{}, Sources: SourcesOf(r.Sources)}
 	planned, incidents := map[string]bool{}, incidentsIn(r.Plan)
 	for _, s := range r.Plan.Steps {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sandkeeper/sandkeeper/cmd/sandkeeper/console"
@@ -39,6 +41,11 @@ func passText(b *bytes.Buffer, p console.Paint, r Pass) {
 		if !s.Trusted {
 			fmt.Fprintf(b, "%s %s: %s\n", p.Red("NOT TRUSTED"), s.Name, text.Line(s.Reason))
 		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.blind)) {
+		blind := r.blind[name]
+		fmt.Fprintf(b, "%s %s: %s could not be looked at there, as %s: %s\n", p.Red("NOT KNOWN"), name,
+			console.Plural(blind.Subjects, "suspect"), text.Line(blind.Subject), text.Line(blind.Why))
 	}
 }
 
@@ -149,9 +156,16 @@ func summary(r Pass) string {
 		r.Kept,
 		kept,
 	)
-	if r.Unlooked > 0 {
-		out += fmt.Sprintf(", %d not looked at yet: each is, within %s", r.Unlooked,
-			console.Plural(1+run.LookTurns(r.Unlooked), "pass"))
+	waiting := r.Unlooked
+	for _, b := range r.blind {
+		waiting -= b.Subjects
+	}
+	if waiting > 0 {
+		out += fmt.Sprintf(", %d not looked at yet: each is, within %s", waiting,
+			console.Plural(1+run.LookTurns(waiting), "pass"))
+	}
+	if failed := r.Unlooked - waiting; failed > 0 {
+		out += fmt.Sprintf(", %d could not be looked at", failed)
 	}
 	if sources > 0 {
 		out += ", " + console.Plural(sources, "source") + " not trusted"
