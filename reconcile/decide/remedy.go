@@ -92,8 +92,8 @@ func cannotQuarantine(v *view.View, s *reconcile.Subject) reconcile.HeldBy {
 	return holds
 }
 
-// wouldDelete holds a quarantine of what its provider deletes when it stops: of the sandbox that is found, or of all that
-// would be stopped. Its stop would be refused for ever, which is no repair under way.
+// wouldDelete holds a quarantine of what its provider deletes when it stops: of the sandbox that is found, or of all
+// that would be stopped. Its stop would be refused for ever, which is no repair under way.
 func wouldDelete(s *reconcile.Subject, of *reconcile.SeenSandbox) reconcile.HeldBy {
 	var holds reconcile.HeldBy
 	for i := range s.Boxes {
