@@ -59,6 +59,7 @@ type Capabilities struct {
 	Streams    Streams // where its entry asks for it
 
 	NoTerminate, NoProbe bool // these calls are refused
+	StopMayDelete        bool // some sandboxes are deleted by a stop, see [Sandbox.NotStoppable]
 	ListsEnding          bool // a listing shows also what is being ended, until it is gone
 	NamesLast            bool // a later sandbox of a name goes on with the work of the one before
 	ProbeIsActivity      bool // there is no way to probe that does not put the sandbox's idle time-out off

@@ -73,6 +73,7 @@ type Sandbox struct {
 	Spare                                bool         // of a warm pool, by the config: it names no task, and need not
 	Further                              []FurtherKey // values by which further tables may explain it
 	NotTerminable                        string       // why the provider cannot end it; "" when it can
+	NotStoppable                         string       // why a stop would not keep it; "" when nothing says so
 	// Endpoint is where its own data plane answers, when the provider says so per sandbox.
 	Endpoint string
 }

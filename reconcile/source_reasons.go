@@ -21,6 +21,7 @@ const (
 	passListing   = "listing of "
 	tasksEmpty    = "the task table is empty"
 	tasksLost     = " rows that were live at the last trusted pass are not there"
+	tasksRestored = " rows that were live are not there, and "
 )
 
 // ClockAhead is why a clock is not trusted that runs ahead. It is believed again by itself.
@@ -92,9 +93,18 @@ func TasksLost(lost, of int) string {
 		"if it is the right one, accept it with: sandkeeper release tasks", lost, of)
 }
 
+// TasksRestored is why the tasks are not trusted when some rows are gone and most of the others became older.
+func TasksRestored(lost, back, of int) string {
+	return fmt.Sprintf("%d of the %d"+tasksRestored+"%d others are older than they were: a restored database; "+
+		"if it is the right one, accept it with: sandkeeper release tasks", lost, of, back)
+}
+
+// Restored reports whether the source is a task table that became an older one.
+func (s *SourceSeen) Restored() bool { return strings.Contains(s.Reason, tasksRestored) }
+
 // LostRows reports whether the source is a task table that lost rows, or all.
 func (s *SourceSeen) LostRows() bool {
-	return strings.HasPrefix(s.Reason, tasksEmpty) || strings.Contains(s.Reason, tasksLost)
+	return strings.HasPrefix(s.Reason, tasksEmpty) || strings.Contains(s.Reason, tasksLost) || s.Restored()
 }
 
 // Happened is what happened to a listing, without what shows it, and its cause where it has one.

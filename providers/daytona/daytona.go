@@ -70,7 +70,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p, Quotas: p,
-		Checker: p, Deaths: p, Planter: p, ListsEnding: true, IndexLag: indexLag}
+		Checker: p, Deaths: p, Planter: p, ListsEnding: true, StopMayDelete: true, IndexLag: indexLag}
 }
 
 // indexLag is four times the 2.5 s by which the listing was measured to be behind (daytonaio/daytona#5138).

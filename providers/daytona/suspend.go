@@ -24,16 +24,17 @@ func (p *Provider) Resume(ctx context.Context, expected reconcile.Sandbox) error
 }
 
 func (p *Provider) turns() wire.Turns {
-	ephemeral := false // as the look showed it
+	ephemeral := "" // as the look showed it
 	return wire.Turns{
 		Look: func(ctx context.Context, id string) (reconcile.Sandbox, error) {
 			b, a, err := p.get(ctx, id)
-			ephemeral = b.AutoDelete != nil && *b.AutoDelete == 0
-			return p.sandbox(&b, a.Date), err
+			s := p.sandbox(&b, a.Date)
+			ephemeral = s.NotStoppable
+			return s, err
 		},
 		Stop: func(ctx context.Context, now reconcile.Sandbox) (reconcile.Termination, error) {
-			if ephemeral {
-				return reconcile.TerminateRefused, errors.New("it is ephemeral: a stop would delete it")
+			if ephemeral != "" {
+				return reconcile.TerminateRefused, errors.New(ephemeral)
 			}
 			return p.stop(ctx, now.ID)
 		},

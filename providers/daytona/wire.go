@@ -111,6 +111,9 @@ func (p *Provider) sandbox(b *box, asOf time.Time) reconcile.Sandbox {
 		Error:          text.Clip(p.client.Redact(b.ErrorReason), 500),
 		Endpoint:       b.Toolbox,
 	}
+	if b.AutoDelete != nil && *b.AutoDelete == 0 {
+		s.NotStoppable = "it is ephemeral: a stop would delete it"
+	}
 	if b.DesiredState == destroyed {
 		s.Name = formerName(b.Name)
 	}

@@ -25,7 +25,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do: all that there is.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
-		Executions: p, Quotas: p, Checker: p, Deaths: p}
+		Executions: p, Quotas: p, Checker: p, Deaths: p, StopMayDelete: true}
 }
 
 // Death is none: nothing was ever there.

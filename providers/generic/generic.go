@@ -66,7 +66,7 @@ var _ reconcile.Provider = (*Provider)(nil)
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	can := reconcile.Capabilities{Named: p, Checker: p}
 	if p.describes("stop") && p.describes("resume") {
-		can.Suspender = p
+		can.Suspender, can.StopMayDelete = p, p.spec.deletes != nil
 	}
 	if p.describes("logs") {
 		can.Logs = p

@@ -52,6 +52,9 @@ func (p *Provider) sandbox(item any, asOf time.Time) (reconcile.Sandbox, error) 
 	if p.spec.calls["delete"] == nil {
 		s.NotTerminable = "api.delete is not described"
 	}
+	if p.spec.calls["stop"] != nil && !p.keeps(item) {
+		s.NotStoppable = "a stop would delete it, or that is not known"
+	}
 	p.entry.Mark(&s)
 	p.entry.OrName(&s)
 	return s, nil

@@ -19,6 +19,7 @@ func capable(l *lab) {
 		"terminate":                {!can.NoTerminate, !l.Can.ReadOnly},
 		"probe":                    {!can.NoProbe, l.Can.Exec || l.Can.Files},
 		"suspend":                  {can.Suspender != nil, l.Can.Suspends != ""},
+		"stops that delete":        {can.StopMayDelete, l.Can.StopMayDelete},
 		"canaries":                 {can.Planter != nil, l.Can.Plants > 0},
 		"records of ends":          {can.Deaths != nil, l.Can.Deaths != ""},
 		"templates":                {can.Templates != nil, len(l.Can.TemplateStates) > 0},

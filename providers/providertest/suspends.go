@@ -78,7 +78,11 @@ func suspendsOthers(l *lab) {
 // keep it.
 func suspendsEphemeral(l *lab) {
 	s := l.put("t1", simulated.Sandbox{Ephemeral: true})
-	how, err := l.suspender().Suspend(l.t.Context(), l.get(s.ID))
+	seen := l.get(s.ID)
+	if seen.NotStoppable == "" || l.get(l.put("t2", simulated.Sandbox{}).ID).NotStoppable != "" {
+		l.t.Errorf("an ephemeral one cannot be stopped because %q, want that shown of it and of no other", seen.NotStoppable)
+	}
+	how, err := l.suspender().Suspend(l.t.Context(), seen)
 	if how != reconcile.TerminateRefused || err == nil {
 		l.t.Errorf("Suspend of an ephemeral one = %q, %v; want refused, and why", how, err)
 	}

@@ -23,8 +23,8 @@ var _ reconcile.Provider = (*Provider)(nil)
 // Capabilities are what it can do: all that there is.
 func (p *Provider) Capabilities() reconcile.Capabilities {
 	return reconcile.Capabilities{Named: p, Templates: p, Suspender: p, Logs: p, Usage: p,
-		Executions: p, Quotas: p, Checker: p, Deaths: p, ListsEnding: true, NamesLast: p.world.o.StableName,
-		IndexLag: p.world.o.IndexLag, TwoStores: p.world.o.TwoStores}
+		Executions: p, Quotas: p, Checker: p, Deaths: p, ListsEnding: true, StopMayDelete: true,
+		NamesLast: p.world.o.StableName, IndexLag: p.world.o.IndexLag, TwoStores: p.world.o.TwoStores}
 }
 
 // Provider is the world as an entry of the config sees it.
@@ -82,6 +82,9 @@ func (p *Provider) sandbox(b Sandbox) reconcile.Sandbox {
 		Region: b.Region, Size: b.Size, Labels: b.Labels, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 		LastActivityAt: b.LastActivityAt, ExpiresAt: b.ExpiresAt, AsOf: p.world.Now(), Error: b.Error,
 		NoContainer: b.NoContainer, StableName: p.world.o.StableName,
+	}
+	if b.Ephemeral {
+		s.NotStoppable = "it is ephemeral: a stop would delete it"
 	}
 	if s.Raw == "" {
 		s.Raw = string(b.State)

@@ -188,6 +188,7 @@ func unendable(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, rem
 	//guard:quarantine-way lost
 	if remedy == reconcile.Quarantine || remedy == reconcile.Stop {
 		holds = append(holds, cannotQuarantine(v, s)...)
+		holds = append(holds, wouldDelete(s, b)...)
 	}
 	//guard:no-end live
 	if endsSandbox(remedy) && b != nil && b.NotTerminable != "" {

@@ -75,7 +75,9 @@ const (
 		"task t2 running started=1h ev.heartbeat=9s; box daytona/s1 running task=t2 label.keep=yes; "
 	lookedTask = "pass quick; task t1 running started=1h timeout=10m sandbox=s1; provider daytona id=yes; " +
 		"look daytona/s1 running task=t2 label.keep=yes; "
-	oneOrphan  = "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running; "
+	oneOrphan = "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; box daytona/s1 running; "
+	ephemeral = "finding orphan sandbox:daytona/s1 first=10m last=2m sighted=2m sightings=3; " +
+		"box daytona/s1 running no-stop=ephemeral; "
 	deadWorker = "task w{1..3} running started=1h ev.heartbeat=9s; box daytona/w{1..3} running task=w{1..3}; " +
 		"task t1 running started=1h ev.heartbeat=9m; box daytona/s1 running task=t1; " +
 		"probe daytona/s1 failed=10s; probe daytona/w1 answered=10s; "
@@ -135,6 +137,12 @@ func TestRemedies(t *testing.T) {
 		"a provider that cannot stop or pause: nothing instead of worse": {"rule orphan remedy=quarantine; " + oneOrphan,
 			[]string{"held quarantine daytona/s1: quarantine: daytona cannot stop or pause",
 				"held terminate daytona/s1: quarantine: daytona cannot stop or pause"}},
+		"a sandbox that a stop would delete: the same": {"rule orphan remedy=quarantine; provider daytona suspends=yes; " + ephemeral,
+			[]string{"held quarantine daytona/s1: quarantine: daytona cannot stop and keep sandbox s1, for " +
+				"ephemeral; set the rule's remedy to terminate or report",
+				"held terminate daytona/s1: quarantine: daytona cannot stop and keep sandbox s1, for " +
+					"ephemeral; set the rule's remedy to terminate or report"}},
+		"a sandbox that a stop would delete, which is only ended": {ephemeral, do("terminate daytona/s1")},
 		"a quarantine of a sandbox fails no row instead": {
 			"rule errored remedy=quarantine; task t1 running started=1h ev.heartbeat=9s; box daytona/s1 failed task=t1", nil},
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
 	"github.com/sandkeeper/sandkeeper/reconcile/rules"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/reconcile/view"
 )
 
@@ -86,6 +87,22 @@ func cannotQuarantine(v *view.View, s *reconcile.Subject) reconcile.HeldBy {
 	for _, name := range providersOf(v, s) {
 		if !v.P.Providers[name].Suspends {
 			holds = append(holds, reconcile.Held{Kind: reconcile.HeldQuarantine, Reason: name + " cannot stop or pause"})
+		}
+	}
+	return holds
+}
+
+// wouldDelete holds a quarantine of what its provider deletes when it stops: of the sandbox that is found, or of all
+// that would be stopped. Its stop would be refused for ever, which is no repair under way.
+func wouldDelete(s *reconcile.Subject, of *reconcile.SeenSandbox) reconcile.HeldBy {
+	var holds reconcile.HeldBy
+	for i := range s.Boxes {
+		b := &s.Boxes[i]
+		//guard:quarantine-keeps live
+		if b.Here && b.NotStoppable != "" && !b.State.AtRest() && (of == nil || of.Ref == b.Ref) {
+			holds = append(holds, reconcile.Held{Kind: reconcile.HeldQuarantine,
+				Reason: fmt.Sprintf("%s cannot stop and keep sandbox %s, for %s; set the rule's remedy to terminate or report",
+					b.Provider, text.Clip(b.ID, 60), text.Clip(b.NotStoppable, 200))})
 		}
 	}
 	return holds

@@ -193,8 +193,8 @@ func (s *Sieve) Plain(t *reconcile.Task) bool {
 	}
 	before := view.SeenTask{TaskSeen: was.Seen(), Known: known}
 	seen, changed := taskSeen(s.v, t, &before)
-	if known && (!before.Live || changed && !onlyHeard(seen, &before.TaskSeen)) {
-		return false
+	if known && (!before.Live || t.UpdatedAt.Before(before.UpdatedAt) || changed && !onlyHeard(seen, &before.TaskSeen)) {
+		return false // one that became older may speak against the table
 	}
 	age, alive := s.v.Alive(t)
 	if !alive {

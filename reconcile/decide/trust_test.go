@@ -154,6 +154,9 @@ func TestListingTrust(t *testing.T) {
 func TestTasksTrust(t *testing.T) {
 	const box = "box daytona/b1 running task=x; row x completed; "
 	const emptied = "source tasks untrusted since=5m reason=\"the task table is empty while x\"; "
+	const knew = "source tasks trusted clock=1m; knew task t{1..4} assigned updated=2m; "
+	const older = "task t{1..3} assigned updated=20h"
+	const were = "reason=\"1 of the 4 rows that were live are not there, and 3 others are older\" "
 	const fresh = "task n1 running; box daytona/n1 running task=n1; "
 	testTrust(t, map[string]trustCase{
 		"all rows are there":  {"knew task t{1..4} assigned; task t{1..4} assigned", "", ""},
@@ -204,6 +207,44 @@ func TestTasksTrust(t *testing.T) {
 		"two of two vanished from one that was a standby": {
 			"source tasks untrusted reason=\"the task database is a standby\"; knew task t{1..2} running; " + fresh +
 				"box daytona/s1 running", "", ""},
+		"one row is gone, and the others are older": {
+			knew + older, "tasks", "1 of the 4 rows that were live are not there, and 3 others are older than they were: a restored"},
+		"the same, in a quick pass": {"pass quick; " + knew + older, "tasks", "1 of the 4"},
+		"one row is gone, and one other is older": {
+			knew + "task t1 assigned updated=20h; task t{2..3} assigned updated=1m", "", ""},
+		"two rows are gone, and one other is older": {
+			knew + "task t1 assigned updated=20h; task t2 assigned updated=1m", "", ""},
+		"one row is gone": {knew + "task t{1..3} assigned updated=1m", "", ""},
+		"one row is gone, and the others are older by little": {
+			knew + "task t{1..3} assigned updated=7m", "", ""},
+		"rows are older, and none is gone": {knew + "task t{1..4} assigned updated=20h", "", ""},
+		"one row is gone, and the others were handed out again": {
+			knew + "task t{1..3} assigned updated=20h started=20h", "", ""},
+		"one row is gone, and the others are in another status": {
+			knew + "task t{1..3} pending updated=20h", "", ""},
+		"one row is gone, and the clock of the others was ahead": {
+			"source tasks trusted clock=1m; knew task t{1..4} assigned updated=-1h; " +
+				"task t{1..3} assigned updated=1m", "", ""},
+		"one row is gone, and the clock was set back": {
+			"source tasks trusted clock=-1h; knew task t{1..4} assigned updated=-50m; " +
+				"task t{1..3} assigned updated=1m", "", ""},
+		"rows became older, and are newer again, but one is gone": {
+			"source tasks untrusted since=5m clock=1m " + were + "; knew task t{1..4} assigned updated=2m; " +
+				"task t{1..3} assigned updated=1m; box daytona/s1 running", "tasks", "1 of the 4"},
+		"rows became older, and all are there again": {
+			"source tasks untrusted since=5m clock=1m " + were + "; knew task t{1..4} assigned updated=2m; " +
+				"task t{1..4} assigned updated=1m; box daytona/s1 running", "", ""},
+		"rows became older, and an operator released it": {
+			"source tasks untrusted since=5m clock=1m " + were + "; release tasks source:tasks at=1m; " + strings.TrimPrefix(knew,
+				"source tasks trusted clock=1m; ") + older + "; box daytona/s1 running", "", ""},
+		"rows became older, and each sandbox is explained": {
+			"source tasks untrusted since=5m clock=1m " + were + "; knew task t1 assigned; " + fresh, "", ""},
+		"one tenant's rows became older": {
+			"tasks tenants; " + strings.ReplaceAll(knew, "updated=", "tenant=a updated=") +
+				strings.ReplaceAll(older, "updated=", "tenant=a updated="), "", ""},
+		"two tenants' rows became older": {
+			"tasks tenants; " + knew + "task t{1..2} assigned updated=20h tenant=a; " +
+				"task t3 assigned updated=20h tenant=b", "tasks", "1 of the 4"},
 		"rows were lost, and two of three are still": {
 			"source tasks untrusted since=5m reason=\"3 of the 3 rows that were live at the last trusted pass are not there: x\"; " +
 				"knew task t{1..3} running; task t3 running; box daytona/s1 running", "tasks", "2 of the 3"},

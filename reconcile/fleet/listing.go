@@ -46,13 +46,14 @@ const (
 
 // Shared is what many sandboxes have in common.
 type shared struct {
-	provider, raw, template, region, unproven, tenant, unsigned, err, unended, endpoint string
-	state                                                                               reconcile.SandboxState
-	size                                                                                reconcile.Size
-	asOf, looked                                                                        time.Time
-	owned, badLink, noContainer, stable, excepted, canary, spare                        bool
-	kinds                                                                               *string // the first of them
-	many                                                                                int     // of them
+	provider, raw, template, region, unproven, tenant, unsigned  string
+	err, unended, unkept, endpoint                               string
+	state                                                        reconcile.SandboxState
+	size                                                         reconcile.Size
+	asOf, looked                                                 time.Time
+	owned, badLink, noContainer, stable, excepted, canary, spare bool
+	kinds                                                        *string // the first of them
+	many                                                         int     // of them
 }
 
 // NewListing keeps none yet. Memory is what the ledger remembers: it was read, and is not changed meanwhile.
@@ -134,8 +135,9 @@ func (c calling) of(sb *reconcile.Sandbox) string {
 func (l *Listing) sharedBy(sb *reconcile.Sandbox) *reconcile.Sandbox {
 	of := shared{
 		provider: sb.Provider, raw: sb.Raw, template: sb.Template, region: sb.Region, unproven: sb.Unproven,
-		tenant: sb.Tenant, unsigned: sb.Unsigned, err: sb.Error, unended: sb.NotTerminable, endpoint: sb.Endpoint,
-		state: sb.State, size: sb.Size, asOf: sb.AsOf, looked: sb.Looked, owned: sb.Owned, badLink: sb.BadLink,
+		tenant: sb.Tenant, unsigned: sb.Unsigned, err: sb.Error, unended: sb.NotTerminable, unkept: sb.NotStoppable,
+		endpoint: sb.Endpoint,
+		state:    sb.State, size: sb.Size, asOf: sb.AsOf, looked: sb.Looked, owned: sb.Owned, badLink: sb.BadLink,
 		noContainer: sb.NoContainer, stable: sb.StableName, excepted: sb.Excepted, canary: sb.Canary, spare: sb.Spare,
 	}
 	kinds := l.kindsOf(sb.Kinds)

@@ -70,7 +70,26 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	if !v.Started(s) { // an unusable template explains a start that failed, not a sandbox that ran
 		cause, because = v.Cause(s)
 	}
-	var holds reconcile.HeldBy
+	told, record := v.DeathWords(s)
+	//guard:missing-record-goes-on P5
+	settled := !s.HasBox(v.Renewed) && (onRecord(v, s, grace) || inNeither(v, s, grace) || lookedTwice(v, s, grace))
+	return Result{
+		Found: true, Due: settled, Holds: missingHolds(v, s, had), NeedsLookup: v.Unrecorded(s),
+		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
+		//guard:missing-was-there P5
+		Anew:   wasThere(v, s),
+		Reason: reconcile.Joined(missed(v, s)+where, told, reconcile.LifeLine(t), cause),
+		Evidence: slices.Concat([]reconcile.Evidence{
+			{Source: "providers", At: v.Now, Fact: where},
+			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
+		}, record, because),
+	}
+}
+
+// missingHolds are what speaks against it that the sandbox is gone, or that it was the task's; had is whether one of this
+// attempt is known.
+func missingHolds(v *view.View, s *reconcile.Subject, had bool) (holds reconcile.HeldBy) {
+	t := s.Task
 	// One that is known to be gone may be of an earlier attempt, unless the row names it by its id: a name comes again,
 	// and where no listing shows it on its way out, as right before the act, nobody knows what a row would call it by.
 	named := s.HasBox(func(b *reconcile.SeenSandbox) bool {
@@ -103,20 +122,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 			Reason: "sandbox was not listed while its worker was heard, as none is that lost its labels, and is only " +
 				"searched for"})
 	}
-	told, record := v.DeathWords(s)
-	//guard:missing-record-goes-on P5
-	settled := !s.HasBox(v.Renewed) && (onRecord(v, s, grace) || inNeither(v, s, grace) || lookedTwice(v, s, grace))
-	return Result{
-		Found: true, Due: settled, Holds: holds, NeedsLookup: v.Unrecorded(s),
-		Sightings: max(v.P.Rules["sandbox-missing"].Looks, 1), Since: lostFor(v, s),
-		//guard:missing-was-there P5
-		Anew:   wasThere(v, s),
-		Reason: reconcile.Joined(missed(v, s)+where, told, reconcile.LifeLine(t), cause),
-		Evidence: slices.Concat([]reconcile.Evidence{
-			{Source: "providers", At: v.Now, Fact: where},
-			{Source: "tasks", At: t.AsOf, Fact: "status " + t.Status + ", " + reconcile.LifeLine(t)},
-		}, record, because),
-	}
+	return holds
 }
 
 // startsYet reports whether a task was handed out so lately that its sandbox may still come.

@@ -51,6 +51,7 @@ func TestQuarantine(t *testing.T) {
 		early  reconcile.SandboxState
 		late   reconcile.SandboxState
 		says   string // of the terminate
+		held   bool   // nothing is begun, for it cannot be done
 	}{
 		"nobody misses it": {early: reconcile.SandboxStopped, late: reconcile.SandboxEnded},
 		// It is left then; being an orphan still, it is found once more.
@@ -77,7 +78,7 @@ func TestQuarantine(t *testing.T) {
 				s.cloud.Inject(simulated.Fault{On: simulated.Stop, Effect: simulated.Answer, Status: 503, Count: 2})
 			}},
 		"a stop would delete it": {early: reconcile.SandboxRunning, late: reconcile.SandboxRunning,
-			before: func(s *stage) { s.cloud.Change("sb-orphan", func(b *simulated.Sandbox) { b.Ephemeral = true }) }},
+			before: func(s *stage) { s.cloud.Change("sb-orphan", func(b *simulated.Sandbox) { b.Ephemeral = true }) }, held: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -91,6 +92,9 @@ func TestQuarantine(t *testing.T) {
 				s.pass(keep / 2)
 				if got := s.state("sb-orphan"); got != c.early {
 					t.Errorf("at first the sandbox is %q, want %q", got, c.early)
+				}
+				if begun := s.open(); c.held && len(begun) > 0 {
+					t.Errorf("begun is what is never done: %+v", begun)
 				}
 				if c.amid != nil {
 					c.amid(s)

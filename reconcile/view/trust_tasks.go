@@ -19,7 +19,7 @@ func (v assessor) assessTasks() {
 	if lost == "" && v.lostBefore() && most(before.sum()) {
 		lost = lostRows(before.sum())
 	}
-	all, why := before.sum(), ""
+	all, restored, why := before.sum(), v.restored(), ""
 	switch {
 	//guard:tasks-standby P3
 	case v.S.Clock.Standby:
@@ -27,6 +27,9 @@ func (v assessor) assessTasks() {
 	//guard:tasks-lost P3
 	case lost != "" && !v.accepted(reconcile.SourceTasks):
 		why = lost
+	//guard:tasks-restored P3
+	case restored != "" && !v.accepted(reconcile.SourceTasks):
+		why = restored
 	//guard:tasks-empty P3
 	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || all.of > 0 || v.Fleet() > 0):
 		why = reconcile.TasksEmpty()

@@ -135,6 +135,7 @@ func putProvider(l *entry) {
 	l.yes("id", &p.SandboxIsID)
 	l.yes("name", &p.SandboxIsName)
 	l.yes("awake", &p.KeptAwake)
+	l.yes("suspends", &p.Suspends)
 	l.yes("nameslast", &p.NamesLast)
 	l.yes("records", &p.Records)
 	l.yes("stores", &p.TwoStores)
@@ -251,8 +252,8 @@ func (l *entry) box() reconcile.Sandbox {
 		s.Further = append(s.Further, reconcile.FurtherKey{Value: value})
 	}
 	for key, to := range map[string]*string{"task": &s.Task, "tenant": &s.Tenant, "key": &s.SandboxKey, "also": &s.AltKey,
-		"no-end": &s.NotTerminable,
-		"name":   &s.Name, "raw": &s.Raw, "unproven": &s.Unproven, "unsigned": &s.Unsigned,
+		"no-end": &s.NotTerminable, "no-stop": &s.NotStoppable,
+		"name": &s.Name, "raw": &s.Raw, "unproven": &s.Unproven, "unsigned": &s.Unsigned,
 		"template": &s.Template, "region": &s.Region, "error": &s.Error} {
 		l.str(key, to)
 	}

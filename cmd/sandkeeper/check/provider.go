@@ -116,12 +116,27 @@ func lacking(
 				Said: part.said + ": " + rules, Fix: part.fix})
 		}
 	}
+	for _, remedy := range []reconcile.Remedy{reconcile.Quarantine, reconcile.Stop} {
+		if rules := withRemedy(policy, remedy); rules != "" && suspends(can) && can.StopMayDelete {
+			out = append(out, reconcile.CheckResult{What: string(remedy), OK: true,
+				Said: "what is ephemeral there is deleted when it stops, so what these rules find of such a one is held: " + rules,
+				Fix:  "nothing to do where none is; else set their remedy to " + instead(remedy)})
+		}
+	}
 	if can.Quotas == nil && policy.Rules["capacity"].MakeRoom {
 		out = append(out, reconcile.CheckResult{What: "make_room", OK: true,
 			Said: "it does not say how much of its quotas is used, so no room is made there",
 			Fix:  "nothing to do, if another provider does"})
 	}
 	return out
+}
+
+// instead is what a rule may do that is to stop sandboxes which cannot be stopped.
+func instead(remedy reconcile.Remedy) string {
+	if remedy == reconcile.Stop {
+		return "report"
+	}
+	return "terminate or report"
 }
 
 // tells reports whether a provider says how its templates are.

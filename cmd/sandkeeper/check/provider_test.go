@@ -53,7 +53,11 @@ func TestCheckSaysWhatAProviderLacks(t *testing.T) {
 			[]reconcile.Capabilities{plain}},
 		"another can": {quarantine, plain, []string{"quarantine ok=true orphan, errored"},
 			[]reconcile.Capabilities{plain, stopping}},
-		"it can stop":       {rules: quarantine, p: stopping},
+		"it can stop": {rules: quarantine, p: stopping},
+		"a stop deletes some": {quarantine, reconcile.Capabilities{Suspender: &empty.Provider{}, StopMayDelete: true},
+			[]string{"quarantine ok=true orphan, errored"}, nil},
+		"a stop deletes some, and nothing is to be stopped": {"", reconcile.Capabilities{
+			Suspender: &empty.Provider{}, StopMayDelete: true}, nil, nil},
 		"the rules are off": {rules: "rules: {orphan: {remedy: quarantine, mode: off}}\n", p: plain},
 		"it has no templates": {rules: "rules: {template-unusable: {remedy: activate}}\n", p: plain,
 			want: []string{"activate ok=false template-unusable"}},
