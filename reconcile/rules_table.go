@@ -40,6 +40,7 @@ var Rules = []Rule{
 		NeedsTasks: true, RestsOn: OnTasks | OnEvents | OnListing, RefutedBy: BySign,
 		Silence: true, Needs: NeedProbes,
 		Remedies: onTask, Floor: 30 * time.Second, Default: RulePolicy{After: 90 * time.Second},
+		Presets: map[string]time.Duration{"prefect": 9 * time.Minute}, // three of its 180 seconds
 	},
 	{
 		Name: "inactive", Means: "tasks with heartbeats and no activity",

@@ -80,7 +80,7 @@ func defaultWords(s *reconcile.Rule) string {
 		words = append([]string{"at once"}, words...)
 	}
 	text := strings.Join(words, ", ")
-	for _, preset := range []string{"omoios", "coding-agent"} {
+	for _, preset := range []string{"omoios", "coding-agent", "prefect"} {
 		if after := s.Presets[preset]; after > 0 {
 			text += "; " + preset + " " + shortest(after)
 		}

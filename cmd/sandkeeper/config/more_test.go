@@ -143,6 +143,10 @@ func TestPresetsMoveThresholds(t *testing.T) {
 	if got := rules["deadline-exceeded"].After; got != 5*time.Minute {
 		t.Errorf("deadline-exceeded.after of coding-agent = %v, want 5m", got)
 	}
+	c = mustParse(t, strings.Replace(sound, "preset: omoios", "preset: prefect", 1))
+	if got := c.Policy().Rules["heartbeat-lost"].After; got != 9*time.Minute {
+		t.Errorf("heartbeat-lost.after of prefect, whose runs send one every 180 s, = %v, want 9m", got)
+	}
 }
 
 // TestShapes: a class of platforms, the config's own or the preset's, sets what the config leaves open.
