@@ -91,6 +91,13 @@ func TestInitOfPlatforms(t *testing.T) {
 		"a label of the environment": {"omoios", "daytona", "owns: {labels: {project: omoios}}"},
 		"a tag, and its rows":        {"coding-agent", "vercel", "link: {task_label: task_id, sandbox: id}"},
 		"what a row names":           {"coding-agent", "vercel", "owns: {referenced: true}"},
+		"labels of two kinds":        {"kortix", "e2b", `owns: {labels: {kortix.managed: "true", kortix.env: prod}}`},
+		"labels of two kinds there":  {"kortix", "daytona", "link: {sandbox: id}  # external_id"},
+		"names of Pods":              {"triggerdev", "kubernetes", "owns: {labels: {app: task-run}}"},
+		"names of containers":        {"triggerdev", "docker", "owns: {name_prefix: runner-}"},
+		"a name, and no id":          {"triggerdev", "docker", "link: {sandbox: name}"},
+		"a prefix":                   {"openhands", "docker", "owns: {name_prefix: oh-agent-server-}"},
+		"a label of the run":         {"prefect", "kubernetes", "link: {task_label: prefect.io/flow-run-id}"},
 		"a platform of nobody":       {"garm", "kubernetes", "owns: {labels: {sandkeeper: prod}}"},
 	} {
 		f := &initFlags{database: "postgres://u@h/db", installation: "prod", provider: c.kind, output: "x.yaml"}

@@ -31,7 +31,7 @@ func (f *initFlags) ownedBy(p *propose.Proposal) [][]string {
 	if p.None != "" {
 		return [][]string{{label}, {prefix}}
 	}
-	if known := ofPreset(p.Preset.Value); known != nil {
+	if known := f.ofPreset(p.Preset.Value); known != nil {
 		return [][]string{known, {label, byRow}, {prefix, byRow}, {row, byRow}}
 	}
 	if p.Sandbox() == "" {
@@ -41,7 +41,28 @@ func (f *initFlags) ownedBy(p *propose.Proposal) [][]string {
 }
 
 // ofPreset are the proof and the link that a platform itself makes; nil where it is not known for one.
-func ofPreset(name string) []string {
+func (f *initFlags) ofPreset(name string) []string {
+	cluster := f.provider == "kubernetes"
+	switch {
+	case name == "kortix":
+		return []string{"owns: {labels: {kortix.managed: \"true\", kortix.env: prod}}  # ? the platform's own labels: put " +
+			"the env of this database; a laptop's boxes carry kortix.instance too, and are to have an env of their own",
+			"link: {sandbox: id}  # external_id is the provider's id"}
+	case name == "triggerdev" && cluster:
+		return []string{"owns: {labels: {app: task-run}}  # ? the platform's own label; add exclusive: true if no other " +
+			"installation runs in this namespace", "link: {sandbox: name}  # runnerId is the name of the Pod"}
+	case name == "triggerdev":
+		return []string{"owns: {name_prefix: runner-}  # ? how the platform names its runners; until it fits, nothing is " +
+			"touched",
+			"link: {sandbox: name}  # runnerId is the name of the container"}
+	case name == "prefect" && cluster:
+		return []string{"owns: {labels: {prefect.io/work-pool-name: default}}  # ? the platform's own label: put the name " +
+			"of your work pool; until it fits, nothing is yours and nothing is touched",
+			"link: {task_label: prefect.io/flow-run-id}  # the platform's own label"}
+	case name == "openhands" && f.provider == "docker":
+		return []string{"owns: {name_prefix: oh-agent-server-}  # ? how the platform names its sandboxes; until it fits, " +
+			"nothing is touched", "link: {sandbox: name}  # sandbox_id is the name of the container"}
+	}
 	switch name {
 	case "omoios":
 		return []string{"owns: {labels: {project: omoios}}  # ? the platform's own label; add exclusive: true if no " +

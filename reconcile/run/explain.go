@@ -53,11 +53,25 @@ func (k *Reconciler) Explain(ctx context.Context, id string, h reconcile.History
 // ties to its task is found by a listing alone.
 func (e *Explained) settled(v *view.View, id string, h reconcile.History) bool {
 	if d := e.Decision; d != nil {
+		if heldUnlisted(v, d.Subject.ID) {
+			return false
+		}
 		return d.Subject.LinkState != reconcile.LinkLive || d.Subject.Task == nil || len(d.Subject.Boxes) > 0 ||
 			!v.Blind(d.Subject.Task)
 	}
 	named := func(b reconcile.SandboxSeen) bool { return b.Name == id && b.ID != id }
 	return e.Row != nil || len(e.Foreign) > 0 || !h.Empty() && !slices.ContainsFunc(h.Sandboxes, named)
+}
+
+// heldUnlisted reports whether the last pass held what it found of the subject by what it saw in a listing, such as
+// sandboxes that nothing gives to a task: a look at the one thing does not see these, and would say that it is to do.
+func heldUnlisted(v *view.View, subject string) bool {
+	for key := range v.S.Memory.Findings {
+		if _, held := v.S.Memory.Findings[key].HeldBy.Of(reconcile.HeldUnlooked); held && key.Subject == subject {
+			return true
+		}
+	}
+	return false
 }
 
 // explainWhole looks at everything and picks out the one thing.

@@ -103,6 +103,7 @@ func (c *check) clocks(ctx context.Context) {
 			c.clock("clock "+clock.name, h.newest, rows.Now, &h)
 		}
 	}
+	c.startedUnstarted(&rows)
 	if c.plan.events == nil {
 		return
 	}
@@ -123,6 +124,35 @@ func (c *check) stateClock(rows *reconcile.Rows) {
 		"since when it is in its state, so its time there counts from when a pass saw it first", len(rows.Tasks),
 		named(rows.Tasks[0].ID)),
 		"map what is written when the status changes: tasks.columns.state_since")
+}
+
+// startedUnstarted says that tasks whose worker has not begun have a start time: that of a column which is written with
+// the row. Whoever waits there for a worker seems to have one, and assigned-stale never finds it.
+func (c *check) startedUnstarted(rows *reconcile.Rows) {
+	ids := startedAtBirth(rows)
+	if len(ids) == 0 {
+		return
+	}
+	c.warn("clock started_at", fmt.Sprintf("it is created_at in all %d live tasks that wait for their worker, as %s: each "+
+		"seems to have begun, and assigned-stale finds none", len(ids), named(ids[0])),
+		"map it only where the worker has begun, as started_at: (CASE WHEN status = 'running' THEN "+
+			c.plan.columns["started_at"]+" END), or remove tasks.columns.started_at")
+}
+
+// startedAtBirth are the assigned tasks, when each of them has a start that was written with its row. Where one has none,
+// or one of an earlier attempt, the column is written by whoever starts.
+func startedAtBirth(rows *reconcile.Rows) (ids []string) {
+	for i := range rows.Tasks {
+		t := &rows.Tasks[i]
+		if t.State != reconcile.TaskAssigned {
+			continue
+		}
+		if t.StartedAt.IsZero() || t.CreatedAt.IsZero() || t.StartedAt.Sub(t.CreatedAt).Abs() > sameMoment {
+			return nil
+		}
+		ids = append(ids, t.ID)
+	}
+	return ids
 }
 
 // maxAhead is by how much a clock may run ahead of the database's now before it is not

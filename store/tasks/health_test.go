@@ -71,6 +71,31 @@ func TestHealthOfAClock(t *testing.T) {
 	}
 }
 
+// TestStartedAtBirth: a start that is written with the row is none; one of an earlier attempt is later.
+func TestStartedAtBirth(t *testing.T) {
+	born := func(state reconcile.TaskState, began time.Duration) reconcile.Task {
+		at := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC)
+		task := reconcile.Task{ID: string(state), State: state, CreatedAt: at, StartedAt: at.Add(began)}
+		if began < 0 {
+			task.StartedAt = time.Time{}
+		}
+		return task
+	}
+	for name, c := range map[string]struct {
+		tasks []reconcile.Task
+		want  int
+	}{
+		"each as its row":       {[]reconcile.Task{born(reconcile.TaskAssigned, 0), born(reconcile.TaskAssigned, time.Millisecond)}, 2},
+		"one has none":          {[]reconcile.Task{born(reconcile.TaskAssigned, 0), born(reconcile.TaskAssigned, -1)}, 0},
+		"of an earlier attempt": {[]reconcile.Task{born(reconcile.TaskAssigned, 0), born(reconcile.TaskAssigned, time.Minute)}, 0},
+		"what runs may":         {[]reconcile.Task{born(reconcile.TaskRunning, 0), born(reconcile.TaskPending, 0)}, 0},
+	} {
+		if got := startedAtBirth(&reconcile.Rows{Tasks: c.tasks}); len(got) != c.want {
+			t.Errorf("%s: %v, want %d", name, got, c.want)
+		}
+	}
+}
+
 // TestWatch looks at real rows while something writes them.
 func TestWatch(t *testing.T) {
 	const schema = `CREATE TABLE jobs (id text PRIMARY KEY, status text, began timestamptz, beat timestamptz);

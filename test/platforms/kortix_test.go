@@ -235,6 +235,11 @@ func kortixBroken() stories {
 			w.then(2, func() { w.vanish(box) })
 			w.found("an active session without its box", t.id)
 		},
+		"a session is provisioned for two hours and has no box": func(w *world) {
+			kortixCompany(w)
+			w.found("a session that never came up", kortixSession(w, "provisioning", "", row{"created_at": 2 * time.Hour,
+				"updated_at": 2 * time.Hour, "active_since": 2 * time.Hour, "deadline_at": 2 * time.Hour, "last_used_at": nil}).id)
+		},
 		"a box is in no table for three hours": func(w *world) {
 			kortixCompany(w)
 			box := kortixBox(w, age(3*time.Hour, 3*time.Hour))

@@ -109,7 +109,7 @@ func TestPrefectPreset(t *testing.T) {
 	p.play(t, stories{
 		"a run's Pod was evicted": func(w *world) {
 			prefectCompany(w)
-			t, box := prefectAtWork(w, 10*time.Minute, 100*time.Second)
+			t, box := prefectAtWork(w, 20*time.Minute, 10*time.Minute)
 			w.then(2, func() { w.vanish(box) })
 			w.becomes("a run whose Pod was evicted", t, state, `^CRASHED CRASHED Crashed .*\[sandkeeper `)
 		},
@@ -123,7 +123,7 @@ func TestPrefectPreset(t *testing.T) {
 	p.play(t, stories{"the second table refuses": func(w *world) {
 		w.sql("ALTER TABLE flow_run_state ADD CHECK (name <> 'Crashed')")
 		prefectCompany(w)
-		t, box := prefectAtWork(w, 10*time.Minute, 100*time.Second)
+		t, box := prefectAtWork(w, 20*time.Minute, 10*time.Minute)
 		w.then(2, func() { w.vanish(box) })
 		w.told("sandbox-missing", t.id)
 		w.never("a run that cannot be crashed", t, "state_type || state_name", "(?i)crashed")
@@ -189,7 +189,7 @@ func prefectBroken() stories {
 	return stories{
 		"a run's Pod was evicted": func(w *world) {
 			prefectCompany(w)
-			t, box := prefectAtWork(w, 10*time.Minute, 20*time.Second)
+			t, box := prefectAtWork(w, 20*time.Minute, 10*time.Minute)
 			w.then(2, func() { w.vanish(box) })
 			w.found("a run whose Pod was evicted", t.id)
 		},

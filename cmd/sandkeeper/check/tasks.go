@@ -55,13 +55,13 @@ func checkTasks(ctx context.Context, a *app.App, watch time.Duration) []reconcil
 
 // checkRepairs says which rules only report because rows, or the sandboxes that they explain, are left as they are.
 func checkRepairs(c *config.Config) (out []reconcile.CheckResult) {
-	policy := c.Policy()
+	policy, none := c.Policy(), c.Mapping().WithPreset().Fail.None
 	onRows := strings.Join(reconcile.NonEmpty(enforced(policy, reconcile.Fail), enforced(policy, reconcile.Requeue)), ", ")
 	switch {
-	case c.Tasks.Fail.None && policy.Tasks.Requeues:
+	case none && policy.Tasks.Requeues:
 		out = append(out, reconcile.CheckResult{What: "fail", OK: true,
 			Said: "none: rows are only handed out again, by requeue; rules that would fail a task report"})
-	case c.Tasks.Fail.None:
+	case none:
 		out = append(out, reconcile.CheckResult{What: "fail", OK: true,
 			Said: "none: rows are only read, and rules that would fail a task report"})
 	case !policy.Tasks.FailsRows && onRows != "":

@@ -35,6 +35,10 @@ func (e *Explanation) past(x *run.Explained, h reconcile.History) {
 		return
 	}
 	e.Kept = "the row is outside `where`, or has a status that the config does not map"
+	if x.Row.State.Rests() && !x.Row.Outside {
+		e.Kept = fmt.Sprintf("the task is %s by design, its status is %s, and no sandbox of it was seen",
+			x.Row.State, text.Clip(x.Row.Status, 60))
+	}
 	if x.Row.State.Terminal() {
 		e.Kept = "the task is over and no sandbox of it is left"
 		if i := slices.IndexFunc(h.Sandboxes, func(b reconcile.SandboxSeen) bool { return b.GoneAt.IsZero() }); i >= 0 {

@@ -120,7 +120,8 @@ func (e *Explanation) passText(b *bytes.Buffer, p console.Paint) {
 	}
 	fmt.Fprintln(b)
 	if e.Whole {
-		fmt.Fprintln(b, "  too long ago, or does not know the id: every provider was listed for this answer")
+		fmt.Fprintln(b, "  too long ago, does not know the id, or held it by what a listing showed: every provider was "+
+			"listed for this answer")
 	} else if e.Listed != nil {
 		fmt.Fprintf(b, "  the rest of the fleet is as the full pass of %s left it\n", console.Stamp(e.Listed))
 	}

@@ -28,6 +28,12 @@ func TestHealthyIsWhatWasJudgedHealthy(t *testing.T) {
 		"its row is none that is judged": {
 			run.Explained{Row: &reconcile.Task{ID: "t1", State: reconcile.TaskUnknown}}, "not judged: the row is outside",
 			"healthy because"},
+		"it is parked": {
+			run.Explained{Row: &reconcile.Task{ID: "t1", State: reconcile.TaskParked, Status: "SUSPENDED"}},
+			"not judged: the task is parked by design, its status is SUSPENDED", "does not map"},
+		"it is parked, and outside": {
+			run.Explained{Row: &reconcile.Task{ID: "t1", State: reconcile.TaskParked, Status: "SUSPENDED", Outside: true}},
+			"not judged: the row is outside", "by design"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := Explanation{ID: "t1"}

@@ -77,7 +77,9 @@ func kortix() Mapping {
 	return Mapping{
 		Table: "kortix.session_sandboxes",
 		Columns: map[string]string{"id": "sandbox_id", "status": "status", "sandbox": "external_id",
-			"created_at": "created_at", "started_at": "active_since", "updated_at": "updated_at",
+			"created_at": "created_at", "updated_at": "updated_at",
+			// Never null: of a box that is made it is when its row was.
+			"started_at":  "(CASE WHEN status = 'active' THEN active_since END)",
 			"activity_at": "last_used_at", "sleeps_at": "deadline_at"},
 		Statuses: map[string][]string{"assigned": {"provisioning"}, "running": {"active"},
 			"parked": {"stopped", "archived"}, "failed": {"error"}},
