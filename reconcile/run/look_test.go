@@ -55,8 +55,10 @@ func TestLooksTakeTurns(t *testing.T) {
 				if 1+LookTurns(p.Unlooked) != turns {
 					t.Errorf("%d stuck, pass %d: %d more passes are promised, want %d", n, turn, LookTurns(p.Unlooked), turns-1)
 				}
-				if found := len(p.Findings); found != 0 || p.Kept+p.Unlooked+found != len(j.Decisions) {
-					t.Errorf("%d stuck, pass %d: %d found, %d kept, %d not looked at of %d", n, turn, found, p.Kept, p.Unlooked, len(j.Decisions))
+				sum := p.Kept + p.Unlooked + p.Blinds()
+				if found := len(p.Findings); found != 0 || p.Blinds() != len(looked) || sum != len(j.Decisions) {
+					t.Errorf("%d stuck, pass %d: %d found, %d kept, %d not looked at and %d in vain of %d", n, turn, found, p.Kept,
+						p.Unlooked, p.Blinds(), len(j.Decisions))
 				}
 			}
 			if len(seen) != n {
