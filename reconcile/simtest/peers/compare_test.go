@@ -50,7 +50,7 @@ func named(t *testing.T) []World {
 }
 
 // freshFrom is the first of the seeds that nobody had played when the tables were made.
-const freshFrom = 50_000_001
+const freshFrom = 70_000_001
 
 // generated are worlds of the first seeds, and as many of fresh ones.
 func generated(count int) []World {
