@@ -86,8 +86,8 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	}
 }
 
-// missingHolds are what speaks against it that the sandbox is gone, or that it was the task's; had is whether one of this
-// attempt is known.
+// missingHolds are what speaks against it that the sandbox is gone, or that it was the task's; had is whether one of
+// this attempt is known.
 func missingHolds(v *view.View, s *reconcile.Subject, had bool) (holds reconcile.HeldBy) {
 	t := s.Task
 	// One that is known to be gone may be of an earlier attempt, unless the row names it by its id: a name comes again,
