@@ -61,8 +61,8 @@ func holdWords(by reconcile.Held) string {
 	return "because of this: " + plainHold(by.String())
 }
 
-// holdsBecause says in few words, for a headline, what the reason of a hold says of one subject in a sentence of its own,
-// so that what is alike is counted together: the reasons differ in an id or a time.
+// holdsBecause says in few words, for a headline, what the reason of a hold says of one subject in a sentence of its
+// own, so that what is alike is counted together: the reasons differ in an id or a time.
 var holdsBecause = map[reconcile.HeldKind]string{
 	reconcile.HeldVeto:         "another finding forbids it",
 	reconcile.HeldNotExclusive: "others may share the account",

@@ -52,8 +52,8 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 	}
 	//guard:missing-named-too harm
 	if other := v.NamingToo(t); other != nil && startsYet(v, s) {
-		return Result{Suspect: fmt.Sprintf("its row names %s, as that of task %s does: whether its own ever came nothing tells yet",
-			text.Clip(t.Sandbox, 60), text.Clip(other.ID, 60))}
+		return Result{Suspect: fmt.Sprintf("its row names %s, as that of task %s does: nothing tells yet whether its own "+
+			"ever came", text.Clip(t.Sandbox, 60), text.Clip(other.ID, 60))}
 	}
 	where, ok := v.Locate(s)
 	//guard:missing-looked harm

@@ -133,14 +133,14 @@ func (c *check) startedUnstarted(rows *reconcile.Rows) {
 	if len(ids) == 0 {
 		return
 	}
-	c.warn("clock started_at", fmt.Sprintf("it is created_at in all %d live tasks that wait for their worker, as %s: each "+
-		"seems to have begun, and assigned-stale finds none", len(ids), named(ids[0])),
+	c.warn("clock started_at", fmt.Sprintf("it is created_at in all %d live tasks that wait for their worker, as %s: "+
+		"each seems to have begun, and assigned-stale finds none", len(ids), named(ids[0])),
 		"map it only where the worker has begun, as started_at: (CASE WHEN status = 'running' THEN "+
 			c.plan.columns["started_at"]+" END), or remove tasks.columns.started_at")
 }
 
-// startedAtBirth are the assigned tasks, when each of them has a start that was written with its row. Where one has none,
-// or one of an earlier attempt, the column is written by whoever starts.
+// startedAtBirth are the assigned tasks, when each of them has a start that was written with its row. Where one has
+// none, or one of an earlier attempt, the column is written by whoever starts.
 func startedAtBirth(rows *reconcile.Rows) (ids []string) {
 	for i := range rows.Tasks {
 		t := &rows.Tasks[i]
