@@ -18,10 +18,12 @@ const (
 	listingCut    = ofListing + "is not complete"
 	listingLost   = ofListing + "lost "
 	listingEmpty  = ofListing + "shows no sandbox of ours"
-	passListing   = "listing of "
-	tasksEmpty    = "the task table is empty"
-	tasksLost     = " rows that were live at the last trusted pass are not there"
-	tasksRestored = " rows that were live are not there, and "
+
+	listingEmptyBefore = ", and the last that was read showed no sandbox of ours"
+	passListing        = "listing of "
+	tasksEmpty         = "the task table is empty"
+	tasksLost          = " rows that were live at the last trusted pass are not there"
+	tasksRestored      = " rows that were live are not there, and "
 )
 
 // ClockAhead is why a clock is not trusted that runs ahead. It is believed again by itself.
@@ -79,8 +81,17 @@ func (s *SourceSeen) Unlisted() bool { return strings.HasPrefix(s.Reason, listin
 // LostSome reports whether the source is a listing that lost sandboxes.
 func (s *SourceSeen) LostSome() bool { return strings.HasPrefix(s.Reason, listingLost) }
 
-// ShowedNone reports whether the source is a listing that showed nothing while somebody was at work.
-func (s *SourceSeen) ShowedNone() bool { return strings.HasPrefix(s.Reason, listingEmpty) }
+// ShowedNone reports whether the source is a listing that showed nothing while somebody was at work, also where it could
+// not be read since.
+func (s *SourceSeen) ShowedNone() bool {
+	return strings.HasPrefix(s.Reason, listingEmpty) || strings.HasSuffix(s.Reason, listingEmptyBefore)
+}
+
+// AfterShowingNone is why a listing is not trusted that cannot be read, and showed nothing while somebody was at work
+// before.
+func AfterShowingNone(why string) string {
+	return strings.TrimSuffix(why, listingEmptyBefore) + listingEmptyBefore
+}
 
 // TasksEmpty is why the tasks are not trusted when there is no row.
 func TasksEmpty() string {

@@ -57,6 +57,10 @@ func TestTenantsTrust(t *testing.T) {
 			shared + "source listing:daytona untrusted reason=\"the listing shows no sandbox of ours\"; " +
 				"task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 assigned tenant=t1",
 			"listing:daytona listing:daytona@evil", "shows no sandbox of ours"},
+		"the same, and it failed since": {
+			shared + "source listing:daytona untrusted reason=\"the listing failed: x, and the last that was read showed no sandbox of ours\"; " +
+				"task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 assigned tenant=t1",
+			"listing:daytona listing:daytona@evil", "shows no sandbox of ours"},
 		"those of two do": {
 			shared + "task x1 running started=1h ev.heartbeat=9s tenant=evil; task o1 running ev.heartbeat=9s tenant=t1",
 			"listing:daytona", "shows no sandbox of ours"},

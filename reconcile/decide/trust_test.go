@@ -48,6 +48,9 @@ func TestListingTrust(t *testing.T) {
 			"while task t1 is running"},
 		"it failed": {
 			"listing daytona failed=timeout", "listing:daytona", "the listing failed: timeout"},
+		"it failed once workers had spoken against it": {
+			"source listing:daytona untrusted reason=\"the listing shows no sandbox of ours\"; listing daytona failed=timeout",
+			"listing:daytona", "the listing failed: timeout, and the last that was read showed no sandbox of ours"},
 		"it was cut": {"listing daytona missing=eu,us", "listing:daytona", "eu, us not read"},
 		"another one failed": {
 			"provider e2b; listing e2b failed=503; box daytona/s1 running", "listing:e2b", ""},

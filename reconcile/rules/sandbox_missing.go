@@ -51,7 +51,7 @@ func sandboxMissing(v *view.View, s *reconcile.Subject) Result {
 		return Result{Suspect: fmt.Sprintf("no sandbox yet, %s for %s by %s", t.Status, text.Duration(age), by)}
 	}
 	//guard:missing-named-too harm
-	if other := v.NamingToo(t); other != nil && startsYet(v, s) {
+	if other := startsBeside(v, s); other != nil {
 		return Result{Suspect: fmt.Sprintf("its row names %s, as that of task %s does: nothing tells yet whether its own "+
 			"ever came", text.Clip(t.Sandbox, 60), text.Clip(other.ID, 60))}
 	}
@@ -125,10 +125,14 @@ func missingHolds(v *view.View, s *reconcile.Subject, had bool) (holds reconcile
 	return holds
 }
 
-// startsYet reports whether a task was handed out so lately that its sandbox may still come.
-func startsYet(v *view.View, s *reconcile.Subject) bool {
+// startsBeside is another task whose row names what this one's does, which was handed out so lately that its own
+// sandbox may still come; nil where there is none.
+func startsBeside(v *view.View, s *reconcile.Subject) *reconcile.Task {
 	age, _ := v.StateAge(s)
-	return s.Task.State == reconcile.TaskAssigned && age < After(v, "assigned-stale", s)
+	if s.Task.State != reconcile.TaskAssigned || age >= After(v, "assigned-stale", s) {
+		return nil
+	}
+	return v.NamingToo(s.Task)
 }
 
 // neverHad is what is said of a task of which nobody knows that it ever had a sandbox. Where only rows prove whose one

@@ -20,7 +20,13 @@ func (v assessor) assessListing(provider string) {
 	if !listed {
 		return // a quick pass: as the last full one left it
 	}
-	v.trust(reconcile.ListingOf(provider), v.distrustListing(provider, seen))
+	name, why := reconcile.ListingOf(provider), v.distrustListing(provider, seen)
+	before, unread := v.S.Memory.Sources[name], seen.Error != "" || !seen.Complete
+	//guard:listing-empty-unread P3
+	if unread && before.ShowedNone() {
+		why = reconcile.AfterShowingNone(why)
+	}
+	v.trust(name, why)
 	v.assessCredential(provider, seen)
 }
 
@@ -148,6 +154,8 @@ func (v assessor) assessEmptyListings(subs []reconcile.Subject) {
 		v.keepUnshown(subs)
 		return
 	}
+	why := reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s, %s", witness.ID, witness.Status,
+		reconcile.LifeLine(witness)))
 	for _, provider := range v.P.Candidates(witness) {
 		name := reconcile.ListingOf(provider)
 		part := ofTenant(name, tenant)
@@ -160,10 +168,10 @@ func (v assessor) assessEmptyListings(subs []reconcile.Subject) {
 			//guard:listing-empty-kept P3
 			if showedNone {
 				v.revert(name)
+				v.trust(name, why)
 			}
 			v.revert(part)
-			v.trust(part, reconcile.ListingEmpty(fmt.Sprintf("while task %s is %s, %s", witness.ID,
-				witness.Status, reconcile.LifeLine(witness))))
+			v.trust(part, why)
 		}
 	}
 }
