@@ -81,8 +81,8 @@ func (s *SourceSeen) Unlisted() bool { return strings.HasPrefix(s.Reason, listin
 // LostSome reports whether the source is a listing that lost sandboxes.
 func (s *SourceSeen) LostSome() bool { return strings.HasPrefix(s.Reason, listingLost) }
 
-// ShowedNone reports whether the source is a listing that showed nothing while somebody was at work, also where it could
-// not be read since.
+// ShowedNone reports whether the source is a listing that showed nothing while somebody was at work, also where it
+// could not be read since.
 func (s *SourceSeen) ShowedNone() bool {
 	return strings.HasPrefix(s.Reason, listingEmpty) || strings.HasSuffix(s.Reason, listingEmptyBefore)
 }

@@ -27,8 +27,13 @@ func (p *Provider) noteKill(id string, a wire.Answer) {
 }
 
 // EndFailed keeps the same in mind of a kill that another process may have asked for, or an earlier run of this one.
+// Of two the later one counts.
 func (p *Provider) EndFailed(id string, ago time.Duration) {
-	p.unsure.LoadOrStore(id, p.base.Now().Add(-max(ago, 0)))
+	at := p.base.Now().Add(-max(ago, 0))
+	known, _ := p.unsure.Load(id)
+	if before, _ := known.(time.Time); before.Before(at) {
+		p.unsure.Store(id, at)
+	}
 }
 
 // certainlyGone is nil where a sandbox that is not found is gone. After a kill that failed its own event proves that
