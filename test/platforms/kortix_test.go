@@ -17,7 +17,7 @@ const kortixTasks = `tasks:
     status: status
     sandbox: external_id
     created_at: created_at
-    started_at: active_since
+    started_at: "(CASE WHEN status = 'active' THEN active_since END)"
     updated_at: updated_at
     activity_at: last_used_at
     deadline_at: deadline_at
