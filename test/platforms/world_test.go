@@ -190,7 +190,10 @@ func (w *world) configure(text string) {
 		}
 		text = strings.Replace(text, w.edits[i], w.edits[i+1], 1)
 	}
-	text += "proof: off\nweb: {listen: \"127.0.0.1:0\"}\n" // check would say that another program has the usual port
+	text += "proof: off\n"
+	if !strings.Contains(text, "\nweb:") {
+		text += "web: {listen: \"127.0.0.1:0\"}\n" // check would say that another program has the usual port
+	}
 	if err := os.WriteFile(w.path, []byte(text), 0o600); err != nil {
 		w.Fatal(err)
 	}
