@@ -95,7 +95,7 @@ func (e ending) tend() {
 	}
 	sources, _ := e.ledger.Sources(ctx)
 	for _, name := range history.SortedKeys(sources) {
-		if s := sources[name]; !s.Trusted && e.calm.full > 5 && !e.mends(s) {
+		if s := sources[name]; !s.Trusted && e.calm.full > 5 && !e.mends(s, sources) {
 			e.operators().wish(operatorRequest{what: "release", on: name, last: time.Hour})
 		}
 	}
@@ -104,16 +104,27 @@ func (e ending) tend() {
 
 // mends reports whether a source has to be believed again without a person: a listing, probes and
 // clocks that are whole again. A listing that does not show any more what was given to somebody
-// else stays as it is.
-func (e ending) mends(s reconcile.SourceSeen) bool {
+// else stays as it is. So does one that shows nothing where nothing was ever proven ours, because a provider's clock is
+// not believed: the ledger remembers none that it could ask for.
+func (e ending) mends(s reconcile.SourceSeen, sources map[string]reconcile.SourceSeen) bool {
 	switch kind, of := reconcile.SourceParts(s.Name); kind {
 	case reconcile.SourceClock:
 		_, provider := reconcile.ClockProvider(s.Name) // which nobody sets right again
 		return !s.Stuck() && !provider
 	case reconcile.SourceListing:
-		return !e.place.Taken(of)
+		return !e.place.Taken(of) && !(s.ShowedNone() && anyClockOut(sources))
 	case reconcile.SourceProbes:
 		return true
+	}
+	return false
+}
+
+// anyClockOut reports whether the clock of some provider is not believed.
+func anyClockOut(sources map[string]reconcile.SourceSeen) bool {
+	for name, s := range sources {
+		if _, provider := reconcile.ClockProvider(name); provider && !s.Trusted {
+			return true
+		}
 	}
 	return false
 }

@@ -158,8 +158,11 @@ func (w *watch) sighted(d *effect) string {
 	counted := 0
 	var last time.Time
 	for _, at := range seen {
-		if last.IsZero() || at.Sub(last).Abs() >= rule.Apart {
+		switch {
+		case last.IsZero() || at.Sub(last) >= rule.Apart:
 			counted, last = counted+1, at
+		case at.Before(last):
+			last = at // the ledger's clock went back: how long it is since that pass is not known by it
 		}
 	}
 	if counted < rule.Sightings {
