@@ -130,7 +130,7 @@ func (t truth) use(b *box) string {
 // early says that a sandbox was made before its row was written, as some platforms do it.
 func (t truth) early(r *row, b *box) string {
 	if b.worker != nil || markIn(r.Error) != "" || !b.there() || b.state == reconcile.SandboxFailed ||
-		!b.broken.IsZero() || b.age() >= t.after("orphan") {
+		!b.broken.IsZero() || t.watch.age(b) >= t.after("orphan") {
 		return ""
 	}
 	return "its row is about to be written"
