@@ -50,6 +50,11 @@ func (o *Recheck) Judge(a *reconcile.Action) {
 			o.Kept = "its task has another sandbox by now"
 			continue
 		}
+		//guard:again-live live
+		if a.Subject != o.Subject.ID && o.liveByNow() {
+			o.Kept = "its task is live by now: the next pass judges both together"
+			continue
+		}
 		//guard:again-row-first harm
 		if !a.Step.OnRow() && a.Seq == 0 && o.rowFirst(f, d.Remedies[i]) {
 			o.Kept = "its task has been handed out by now: its row goes first"
@@ -58,6 +63,13 @@ func (o *Recheck) Judge(a *reconcile.Action) {
 		o.Finding = f
 		return
 	}
+}
+
+// liveByNow reports whether the row of a sandbox that no live task explained is live, as where an emptied table was
+// restored: read by its key alone, it would be taken for one outside `where` for as long as the action is open.
+func (o *Recheck) liveByNow() bool {
+	s := o.Subject
+	return s.LinkState == reconcile.LinkExplained && s.Task != nil && !s.Task.Outside && s.Task.State.Live()
 }
 
 // rowFirst reports whether the remedy of the finding begins with the task's row: that a sandbox was to end alone, as
