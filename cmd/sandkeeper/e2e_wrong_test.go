@@ -207,3 +207,11 @@ func TestSecretsAreNotShown(t *testing.T) {
 		t.Errorf("the test's config has no secret to show: %v", err)
 	}
 }
+
+// TestReportWithoutALedger says over how long in the form that all durations have.
+func TestReportWithoutALedger(t *testing.T) {
+	a := newArena(t, settings{})
+	if code, out, errs := a.run("report"); code != 1 || out != "" || !strings.Contains(errs, "read report of the last 7d: the ledger has no schema yet") {
+		t.Errorf("report: exit code %d:\n%s%s", code, out, errs)
+	}
+}
