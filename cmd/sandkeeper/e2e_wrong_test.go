@@ -69,6 +69,11 @@ func TestWrongSetups(t *testing.T) {
 			if code != 1 {
 				t.Errorf("exit code %d, want 1", code)
 			}
+			for _, doing := range []string{"read the live tasks: ", "read the task database's clock: "} {
+				if strings.Contains(errs, doing+doing) {
+					t.Errorf("what was being read is said twice:\n%s", errs)
+				}
+			}
 			for _, word := range tt.want {
 				if !strings.Contains(out+errs, word) {
 					t.Errorf("nothing says %q:\n%s%s", word, out, errs)
