@@ -50,6 +50,19 @@ func TestHoldOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
+// TestUnholdOfWhatIsNotHeld says in words that no hold is there, by every spelling.
+func TestUnholdOfWhatIsNotHeld(t *testing.T) {
+	a := newArena(t, settings{})
+	a.must("migrate")
+	for arg, want := range map[string]string{
+		"task:nosuchid": "nothing holds task:nosuchid\n", "nosuchid": "nothing holds task:nosuchid or sandbox:nosuchid\n",
+	} {
+		if code, out, errs := a.run("unhold", arg, "--reason", "x"); code != 1 || out != "" || !strings.HasSuffix(errs, want) {
+			t.Errorf("unhold %s: exit code %d:\n%s%swant %s", arg, code, out, errs, want)
+		}
+	}
+}
+
 // TestHoldOfAnotherSpelling: a uuid in capitals is the same to the database and not to a hold,
 // which says so.
 func TestHoldOfAnotherSpelling(t *testing.T) {

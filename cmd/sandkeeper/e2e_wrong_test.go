@@ -69,6 +69,11 @@ func TestWrongSetups(t *testing.T) {
 			if code != 1 {
 				t.Errorf("exit code %d, want 1", code)
 			}
+			for _, doing := range []string{"read the live tasks: ", "read the task database's clock: "} {
+				if strings.Contains(errs, doing+doing) {
+					t.Errorf("what was being read is said twice:\n%s", errs)
+				}
+			}
 			for _, word := range tt.want {
 				if !strings.Contains(out+errs, word) {
 					t.Errorf("nothing says %q:\n%s%s", word, out, errs)
@@ -205,5 +210,13 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 	if text, err := os.ReadFile(a.config); err != nil || !strings.Contains(string(text), "s3cret") {
 		t.Errorf("the test's config has no secret to show: %v", err)
+	}
+}
+
+// TestReportWithoutALedger says over how long in the form that all durations have.
+func TestReportWithoutALedger(t *testing.T) {
+	a := newArena(t, settings{})
+	if code, out, errs := a.run("report"); code != 1 || out != "" || !strings.Contains(errs, "read report of the last 7d: the ledger has no schema yet") {
+		t.Errorf("report: exit code %d:\n%s%s", code, out, errs)
 	}
 }

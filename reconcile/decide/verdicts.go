@@ -55,10 +55,29 @@ func findingRestrained(f *reconcile.Finding) bool {
 // same one.
 func news(v *view.View, r *draft) bool {
 	before, open := v.S.Memory.Findings[r.finding.Key()]
-	if open && findingRules(&before) && decided(v, r.finding) {
+	if open && findingRules(&before) && decided(v, r.finding) && !onlyReported(v, &before) {
 		return enforced(v, r) && findingRestrained(&before)
 	}
 	return !ruledRecently(v, r)
+}
+
+// onlyReported reports whether the remembered finding was due and came to no verdict, for there was nothing to do but
+// to report it: what rules is held, is being repaired, or has its verdict in memory.
+func onlyReported(v *view.View, before *reconcile.Finding) bool {
+	if len(before.HeldBy) > 0 {
+		return false
+	}
+	for i := range v.S.Memory.Actions {
+		if a := &v.S.Memory.Actions[i]; a.Rule == before.Rule && a.Subject == before.Subject {
+			return false
+		}
+	}
+	for i := range v.S.Memory.Verdicts {
+		if w := &v.S.Memory.Verdicts[i]; w.Rule == before.Rule && w.Subject == before.Subject {
+			return false
+		}
+	}
+	return true
 }
 
 // decided reports whether the remembered finding decided on its subject: no rule before it in

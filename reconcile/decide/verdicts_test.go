@@ -22,10 +22,14 @@ func TestVerdicts(t *testing.T) {
 		world string
 		want  []string // rule, and observed when its rule may not act
 	}{
-		"found for the first time":       {late, []string{"deadline-exceeded"}},
-		"not found":                      {"task t1 running started=1m ev.heartbeat=9s; box daytona/s1 running task=t1", nil},
-		"found before, not due then":     {late + "finding deadline-exceeded task:t1 first=5m", []string{"deadline-exceeded"}},
-		"ruled before":                   {late + ruled, nil},
+		"found for the first time":            {late, []string{"deadline-exceeded"}},
+		"not found":                           {"task t1 running started=1m ev.heartbeat=9s; box daytona/s1 running task=t1", nil},
+		"found before, not due then":          {late + "finding deadline-exceeded task:t1 first=5m", []string{"deadline-exceeded"}},
+		"ruled before":                        {late + ruled + "; verdict deadline-exceeded task:t1 ago=3m", nil},
+		"ruled before, its remedy is planned": {late + ruled + "; action a1 deadline-exceeded task:t1 fail", nil},
+		"only reported before": {
+			"provider daytona id=yes; task t1 running started=1h ev.heartbeat=9s sandbox=s1; box daytona/s1 running task=t1; " +
+				"box daytona/s2 running task=t1; finding duplicate task:t1 first=5m due=yes", []string{"duplicate"}},
 		"ruled before, held by a budget": {late + ruled + `held="budget: per_pass 20"`, nil},
 		"held by a freeze before":        {late + ruled + "held=tasks-untrusted", []string{"deadline-exceeded"}},
 		"held by a freeze, and ruled before that": {

@@ -173,7 +173,7 @@ func (k observer) readClock(ctx context.Context, s *reconcile.Snapshot) error {
 	}
 	clock, err := k.Tasks.Clock(ctx)
 	if err != nil {
-		return fmt.Errorf("read the task database's clock: %w", err)
+		return err // it says what was being read
 	}
 	s.Clock, s.T0 = clock, clock.Now
 	return nil
@@ -250,7 +250,7 @@ func (k observer) readTasks(ctx context.Context, s *reconcile.Snapshot) error {
 	}
 	rows, err := k.Tasks.Live(ctx)
 	if err != nil {
-		return fmt.Errorf("read the live tasks: %w", err)
+		return err // it says what was being read
 	}
 	take(s, rows.Tasks)
 	return nil

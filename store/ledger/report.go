@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
@@ -23,7 +24,7 @@ func (g *Reader) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 		return read(ctx, tx, append(reportReadings(rules, now, since), provenReadings(rules, groups, now.Add(-since))...))
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read report of the last %s: %w", since, err)
+		return nil, fmt.Errorf("read report of the last %s: %w", text.Duration(since), err)
 	}
 	for rule, all := range groups {
 		rules.Of(rule).Groups = reconcile.Telling(all)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
+	"github.com/sandkeeper/sandkeeper/reconcile/text"
 	"github.com/sandkeeper/sandkeeper/store/protocol"
 )
 
@@ -66,7 +67,7 @@ func (g *Ledger) Report(ctx context.Context, since time.Duration) ([]reconcile.R
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read report of the last %s: %w", since, err)
+		return nil, fmt.Errorf("read report of the last %s: %w", text.Duration(since), err)
 	}
 	return rules.Sorted(), nil
 }

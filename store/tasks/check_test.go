@@ -365,8 +365,10 @@ func TestErrorsSaySomethingUseful(t *testing.T) {
 		mapping mapping.Mapping
 		want    string
 	}{
-		"a column that is missing": {mapping.Mapping{Columns: map[string]string{"error": "eror"}}, "a mapped column does not exist"},
-		"a table that is missing":  {mapping.Mapping{Table: "public.jobs"}, "a mapped table does not exist"},
+		"a column that is missing":          {mapping.Mapping{Columns: map[string]string{"error": "eror"}}, "a mapped column does not exist"},
+		"a column of where that is missing": {mapping.Mapping{Where: "eror IS NULL"}, "correct tasks.columns, tasks.where, "},
+		"a function that is missing":        {mapping.Mapping{Columns: map[string]string{"error": "(eror(1))"}}, "calls a function"},
+		"a table that is missing":           {mapping.Mapping{Table: "public.jobs"}, "a mapped table does not exist"},
 		"a type that does not fit": {
 			mapping.Mapping{Columns: map[string]string{"timeout": "timeout_seconds"}},
 			"does not fit its field",

@@ -88,16 +88,15 @@ func (t *Tasks) sentence(e *pgconn.PgError) string {
 		return "no such name where nobody else may create; not looked up: " + strings.Join(creators, ", ") +
 			"; name it with its schema in the config, or REVOKE CREATE ON SCHEMA … FROM them"
 	}
+	if fix := mappingFix(e); fix != "" {
+		return fix + "; `sandkeeper check` names it"
+	}
 	switch e.Code {
-	case "42703":
-		return "a mapped column does not exist: correct tasks.columns or events.columns; `sandkeeper check` names it"
 	case "42P01", "3F000":
 		return "a mapped table does not exist: correct tasks.table, events.table or tasks.explained_by, " +
 			"what tasks.where and tasks.columns read, or the database in tasks.database"
 	case "42501":
 		return t.grantFix(e)
-	case "42846", "42804", "42883":
-		return "a mapped column has a type that does not fit its field; `sandkeeper check` names it"
 	case "55P03":
 		return "another transaction holds the row or table for longer than the lock_timeout; it is tried again later"
 	case "57014":
@@ -109,6 +108,22 @@ func (t *Tasks) sentence(e *pgconn.PgError) string {
 		return "the task database is read-only (a standby?): point tasks.database at the primary"
 	}
 	return t.rareSentence(e)
+}
+
+// mappingFix is what is wrong with the columns and expressions of the config, where that is it: a check names them, and
+// says no more than this.
+func mappingFix(e *pgconn.PgError) string {
+	switch e.Code {
+	case "42703":
+		return "a mapped column does not exist: correct tasks.columns, tasks.where, what tasks.fail or tasks.requeue sets, " +
+			"or events.columns"
+	case "42883":
+		return "a mapped expression calls a function, or compares types, that the server does not know so: correct it, or " +
+			"cast what it is given"
+	case "42846", "42804":
+		return "a mapped column has a type that does not fit its field"
+	}
+	return ""
 }
 
 func (t *Tasks) rareSentence(e *pgconn.PgError) string {
@@ -192,6 +207,9 @@ func (t *Tasks) fixOf(err error) string {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
 		return ""
+	}
+	if fix := mappingFix(e); fix != "" && len(t.creatorsLeftOut()) == 0 {
+		return fix
 	}
 	return t.sentence(e)
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,7 +143,7 @@ func (a Operator) Unhold(ctx context.Context, arg string, by *Request) (string, 
 	for _, target := range wanted {
 		n, err := a.Ledger.Unhold(ctx, target, by.Signed())
 		lifted += n
-		if err != nil {
+		if err != nil && !errors.Is(err, reconcile.ErrNotFound) {
 			last = err
 		}
 	}
@@ -150,7 +151,13 @@ func (a Operator) Unhold(ctx context.Context, arg string, by *Request) (string, 
 		return "", last
 	}
 	if lifted == 0 {
-		return "", fmt.Errorf("nothing holds %s", strings.Join(wanted, " or "))
+		return "", notHeld(strings.Join(wanted, " or "))
 	}
 	return "lifted " + console.Plural(lifted, "hold"), nil
 }
+
+// notHeld is a target that no hold is on: it is a [reconcile.ErrNotFound], in words.
+type notHeld string
+
+func (e notHeld) Error() string        { return "nothing holds " + string(e) }
+func (e notHeld) Is(target error) bool { return target == reconcile.ErrNotFound }

@@ -649,9 +649,6 @@ var brokenProviders = map[string]brokenConfig{
 	"hosts of what asks its url alone": {replace: "    kind: daytona", with: "    kind: docker\n    hosts: [a.example]", want: []string{
 		"c.yaml:7:5: providers[0].hosts: is for nothing: docker asks nothing but its own address; remove it",
 	}},
-	"no hosts": {add: "    hosts: []\n", want: []string{
-		"c.yaml:10:5: providers[0].hosts: names none; name hosts, or remove it: then the vendor's count",
-	}},
 	"a price below nothing": {add: "    price_per_hour: -1\n", want: []string{
 		`c.yaml:10:21: providers[0].price_per_hour: "-1" is not a number of 0 or more; write it like 0.08`,
 	}},

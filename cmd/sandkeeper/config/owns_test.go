@@ -33,3 +33,14 @@ func TestRowsAloneAreWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+// TestNoHostsBesides: an empty list of hosts adds none, as the contract writes it, also at kinds that ask their own
+// address alone.
+func TestNoHostsBesides(t *testing.T) {
+	for _, text := range []string{sound + "    hosts: []\n", strings.Replace(sound, "    kind: daytona", "    kind: docker\n    hosts: []", 1)} {
+		c, err := Parse("c.yaml", []byte(text), soundEnv)
+		if err != nil || len(c.Providers[0].Hosts) > 0 {
+			t.Errorf("Parse of\n%s= %v, want no host and no mistake", text, err)
+		}
+	}
+}

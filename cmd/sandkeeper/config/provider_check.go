@@ -206,16 +206,11 @@ func (k providerCheck) checkLink(c *Config) {
 // callsURLAlone are the kinds that ask nothing but their url, so that hosts would be for nothing.
 var callsURLAlone = []string{"docker", "kubernetes", "simulated"}
 
-// checkHosts refuses what is no host, and what stands for all hosts of somebody else, as *.com does.
+// checkHosts refuses what is no host, and what stands for all hosts of somebody else, as *.com does. An empty list
+// adds none, as if it was not given.
 func (k providerCheck) checkHosts() {
-	if !k.given(k.key + ".hosts") {
-		return
-	}
-	switch {
-	case slices.Contains(callsURLAlone, k.Kind):
+	if len(k.Hosts) > 0 && slices.Contains(callsURLAlone, k.Kind) {
 		k.failAtKey("hosts", "is for nothing: "+k.Kind+" asks nothing but its own address", "remove it")
-	case len(k.Hosts) == 0 && !k.unreadable(k.key+".hosts"):
-		k.failAtKey("hosts", "names none", "name hosts, or remove it: then the vendor's count")
 	}
 	for i, host := range k.Hosts {
 		key := fmt.Sprintf("%s.hosts[%d]", k.key, i)
