@@ -29,7 +29,9 @@ func TestDeadlineExceeded(t *testing.T) {
 		"no start time, such a deadline, and the timeout a second later": {
 			"tasks sleeps; task t1 running deadline=1m timeout=10m; knew task t1 running since=9m59s", "report", ""},
 		"no start time, such a deadline, and nobody saw it begin": {
-			"tasks sleeps; task t1 running deadline=1m timeout=10m updated=1h", "report", ""},
+			"tasks sleeps; task t1 running deadline=1m timeout=10m updated=9m59s", "report", ""},
+		"no start time, such a deadline, and its row stands for longer than its timeout": {
+			"tasks sleeps; task t1 running deadline=1m timeout=10m updated=1h", "due", "its row has not changed since"},
 		"started anew by an event, while the row keeps the first start": {
 			"task t1 running started=1h ev.started=9m59s timeout=10m", "healthy", ""},
 		"started anew by an event, for its timeout": {
@@ -71,6 +73,13 @@ func TestDeadlineExceeded(t *testing.T) {
 			"task t1 running timeout=10m; knew task t1 running since=11m", "due", "as the ledger saw"},
 		"no start time, the ledger saw it for less": {
 			"task t1 running timeout=10m; knew task t1 running since=9m59s", "healthy", ""},
+		"no start time, its row has not changed for its timeout": {
+			"task t1 running timeout=10m updated=10m", "due", "ran at least 10m of 10m, its row has not changed since"},
+		"no start time, its row has not changed for a second less": {"task t1 running timeout=10m updated=9m59s", "healthy", ""},
+		"no start time, its row has not changed, by a clock that is not trusted": {
+			"task w1 running updated=-1h; task t1 running timeout=10m updated=1h", "healthy", ""},
+		"no start time, its row has not changed since before it was begun anew": {
+			"task t1 running timeout=10m updated=1h asked=2; knew task t1 running since=1h updated=1h asked=1", "healthy", ""},
 		"no start time, not known": {"task t1 running timeout=10m", "healthy", ""},
 		"no start time, the ledger saw another status": {
 			"task t1 running timeout=10m; knew task t1 assigned since=1h", "healthy", ""},

@@ -98,8 +98,8 @@ func pastDeadline(v *view.View, s *reconcile.Subject, began time.Time) Result {
 	return out
 }
 
-// deadlineByLedger times the run by what the ledger saw, when the row does not say when
-// it began. A deadline that was over before the task was certainly in this state may be
+// deadlineByLedger times the run by what the ledger saw, or by how long nothing of the row has changed, when that
+// does not say when it began. A deadline that was over before the task was certainly in this state may be
 // an earlier attempt's.
 func deadlineByLedger(v *view.View, s *reconcile.Subject) Result {
 	t := s.Task
@@ -118,6 +118,10 @@ func deadlineByLedger(v *view.View, s *reconcile.Subject) Result {
 	// The pass that saw it first had begun before it read the row, and ended before the next one began.
 	//guard:deadline-read harm
 	surely := ran - max(v.P.Quick, reconcile.UsualGap(&v.S.Memory))
+	by := "as the ledger saw"
+	if stood := v.Stood(s); limit > 0 && (!timed || stood > surely) && stood >= limit {
+		timed, ran, surely, by = true, stood, stood, "its row has not changed since "+text.Time(t.UpdatedAt)
+	}
 	switch {
 	case past.Found && (v.P.Tasks.DeadlineFails || !timed || surely < limit):
 		return past
@@ -127,7 +131,7 @@ func deadlineByLedger(v *view.View, s *reconcile.Subject) Result {
 		return no(v, func() string { return subjectWithinTime(s, max(surely, 0), limit) })
 	}
 	return subjectOverdue(s, time.Time{}, ran-limit,
-		fmt.Sprintf("ran at least %s of %s, as the ledger saw", text.Duration(surely), text.Duration(limit)))
+		fmt.Sprintf("ran at least %s of %s, %s", text.Duration(surely), text.Duration(limit), by))
 }
 
 func subjectOverdue(s *reconcile.Subject, began time.Time, late time.Duration, what string) Result {

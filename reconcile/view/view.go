@@ -229,6 +229,19 @@ func (v *signs) StateAge(s *reconcile.Subject) (age time.Duration, by string) {
 	return max(age, 0), by
 }
 
+// Stood is for how long nothing of the row has changed, its state included: 0 where no column or no clock tells, and
+// where the ledger saw a later begin, which the platform did not write down.
+func (v *signs) Stood(s *reconcile.Subject) time.Duration {
+	t := s.Task
+	age := t.AsOf.Sub(t.UpdatedAt)
+	//guard:stood-clock P5
+	//guard:stood-begun P5
+	if t.UpdatedAt.IsZero() || !v.ClockTrusted(t, "updated_at") || v.stale(s, age) {
+		return 0
+	}
+	return age
+}
+
 // stale reports whether a column's age of the state is longer than it can be: the ledger saw
 // the task in another state since. Between that look and the first one that saw the present
 // state lies at most a gap between two passes.
