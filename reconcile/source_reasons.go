@@ -38,7 +38,7 @@ type Distrust struct {
 	Of          int           `json:"of,omitempty"`           // of so many
 	Back        int           `json:"back,omitempty"`         // rows that became older
 	Key         string        `json:"key,omitempty"`          // that was refused, as [ProviderPolicy] names it
-	ShowedNone  bool          `json:"showed_none,omitempty"`  // so did the last listing that was read, while somebody was at work
+	ShowedNone  bool          `json:"showed_none,omitempty"`  // so did the last listing that was read
 	Said        string        `json:"said,omitempty"`         // what shows it, mostly in the words of others
 	OldSentence string        `json:"old_sentence,omitempty"` // the words of a version that kept no figures
 }

@@ -137,7 +137,8 @@ func (v *View) accepted(name string) bool {
 func (v assessor) assessClocks() {
 	clocks := map[string]*clockSeen{}
 	for i, column := range ClockColumns {
-		clocks[column] = &clockSeen{rows: tallies{}, ahead: map[string]time.Duration{}, stuck: map[string]reconcile.Distrust{}}
+		clocks[column] = &clockSeen{rows: tallies{}, ahead: map[string]time.Duration{},
+			stuck: map[string]reconcile.Distrust{}}
 		if n := v.S.Plain.Clocks[i]; n > 0 {
 			clocks[column].rows[""] = tally{of: n}
 		}

@@ -80,7 +80,9 @@ func (v assessor) trustAgain(name string, why reconcile.Distrust, limit time.Dur
 }
 
 // distrustEvents is why the events are not trusted, as a whole or of some tenants.
-func (v assessor) distrustEvents(subs []reconcile.Subject) (whole reconcile.Distrust, parts map[string]reconcile.Distrust) {
+func (v assessor) distrustEvents(subs []reconcile.Subject) (whole reconcile.Distrust,
+	parts map[string]reconcile.Distrust,
+) {
 	newest, asOf := v.S.Plain.Newest, v.S.Plain.AsOf
 	var silent []silence
 	for i := range subs {

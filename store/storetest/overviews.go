@@ -127,7 +127,10 @@ var overviews = map[string]func(*bench){
 	},
 	"sources and templates come by name, requests as they are in force": func(b *bench) {
 		b.pass(reconcile.Record{
-			Sources:   []reconcile.SourceSeen{{Name: "tasks", Trusted: true}, {Name: "listing:daytona", Reason: reconcile.Said("cut")}},
+			Sources: []reconcile.SourceSeen{
+				{Name: "tasks", Trusted: true},
+				{Name: "listing:daytona", Reason: reconcile.Said("cut")},
+			},
 			Templates: []reconcile.TemplateSeen{{Provider: "e2b", Name: "a"}, {Provider: "daytona", Name: "b"}},
 			Breakers:  map[string]reconcile.Breaker{"orphan": {OpenedAt: noon, Subjects: []string{"x"}, Hash: "h"}},
 		})
