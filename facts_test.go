@@ -17,7 +17,7 @@ import (
 // of them is a type, or is answered beside what made the text: in one of these files, and nowhere else.
 var readsFacts = map[string]string{
 	"reconcile/sources.go":             "says and reads the names of sources",
-	"reconcile/source_reasons.go":      "makes the reasons of sources, and knows them again",
+	"reconcile/source_words.go":        "knows the reasons of sources again that earlier versions kept as sentences",
 	"reconcile/details.go":             "makes the details of actions, and knows them again",
 	"reconcile/cause.go":               "asks which template a cause blames, and says it in the past",
 	"reconcile/mark.go":                "makes the marks on rows, and knows them again",

@@ -117,7 +117,7 @@ func (r *reading) sourceAlarms() (out []reconcile.Alarm) {
 		}
 		a := alarmed(alarm(kind, s.Name, reconcile.SeverityWarning, s.Since))
 		out = append(out, a.says(s.Name+" is not trusted since "+text.Time(s.Since),
-			s.Reason+". What rests on it is held. First run: sandkeeper check"))
+			s.Reason.String()+". What rests on it is held. First run: sandkeeper check"))
 	}
 	return out
 }

@@ -110,7 +110,7 @@ type SandboxSeen struct {
 type SourceSeen struct {
 	Name        string
 	Trusted     bool
-	Reason      string    // why it is not trusted
+	Reason      Distrust  // why it is not trusted
 	Since       time.Time // of the present trust or distrust
 	RecoveredAt time.Time // when trust last came back after distrust; zero when never lost
 	LastTrusted time.Time

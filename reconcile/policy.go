@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -224,17 +223,17 @@ type ProviderPolicy struct {
 	Key           string        // tells credentials apart, and none of them; "" where it is not known
 }
 
-// Refused are the words of a refusal, with the key that was refused.
-func (p ProviderPolicy) Refused(words string) string {
+// Refused is a refusal in such words, with the key that was refused.
+func (p ProviderPolicy) Refused(words string) Distrust {
 	if p.Key == "" {
-		return words
+		return Said(words)
 	}
-	return "key " + p.Key + ": " + words
+	return Distrust{Kind: DistrustKeyRefused, Key: p.Key, Said: words}
 }
 
-// Another reports whether what was refused in these words was another key.
-func (p ProviderPolicy) Another(words string) bool {
-	return p.Key != "" && strings.HasPrefix(words, "key ") && !strings.HasPrefix(words, p.Refused(""))
+// Another reports whether what was refused was another key.
+func (p ProviderPolicy) Another(refused Distrust) bool {
+	return p.Key != "" && refused.Kind == DistrustKeyRefused && refused.Key != p.Key
 }
 
 // ByKey reports whether the task's row names its sandbox by something else than its id.

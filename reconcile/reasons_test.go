@@ -5,38 +5,62 @@ import (
 	"time"
 )
 
-// TestSourceReasons: what is asked of a reason that the ledger kept is what it was made to say.
+// TestSourceReasons: what is asked of why a source is not trusted is what was found, and so it is of the sentence alone,
+// which is all that a version before kept.
 func TestSourceReasons(t *testing.T) {
-	clock, listing := ClockOf("updated_at"), ListingOf("daytona")
-	type says struct{ ahead, stuck, unread, lost bool }
+	type says struct{ ahead, stuck, unread, unlisted, lost, showedNone, restored, lostRows bool }
+	const none = ", and the last that was read showed no sandbox of ours"
 	for _, c := range []struct {
-		name, reason, text, what, cause string
-		says                            says
+		reason      Distrust
+		text        string
+		what, cause string
+		says        says
 	}{
-		{name: clock, reason: ClockAhead(time.Minute), text: "runs 1m ahead of the database's now", says: says{ahead: true}},
-		{name: clock, reason: ClockStuck("t1", "running", "failed"),
+		{reason: ClockAhead(time.Minute), text: "runs 1m ahead of the database's now", says: says{ahead: true}},
+		{reason: ClockStuck("t1", "running", "failed"),
 			text: "did not move when task t1 went from running to failed", says: says{stuck: true}},
-		{name: listing, reason: ListingFailed("500, later"), text: "the listing failed: 500, later",
-			what: "failed", cause: " 500, later", says: says{unread: true}},
-		{name: listing, reason: ListingCut([]string{"eu", "us"}), text: "the listing is not complete: eu, us not read",
-			what: "is not complete", cause: " eu, us not read", says: says{unread: true}},
-		{name: listing, reason: ListingLost(5, 9, "and sb-1 could not be looked at: 500"),
+		{reason: ListingFailed("500, later"), text: "the listing failed: 500, later",
+			what: "failed", cause: "500, later", says: says{unread: true, unlisted: true}},
+		{reason: ListingCut([]string{"eu", "us"}), text: "the listing is not complete: eu, us not read",
+			what: "is not complete", cause: "eu, us not read", says: says{unread: true}},
+		{reason: ListingLost(5, 9, "and sb-1 could not be looked at: 500"),
 			text: "the listing lost 5 of 9 sandboxes, and sb-1 could not be looked at: 500", what: "lost 5 of 9 sandboxes",
 			says: says{lost: true}},
-		{name: listing, reason: ListingEmpty("while task t1 is running"),
-			text: "the listing shows no sandbox of ours, while task t1 is running", what: "shows no sandbox of ours"},
-		{name: SourceTasks, reason: "the listing of another"},
-		{name: listing},
+		{reason: ListingEmpty("while task t1 is running"),
+			text: "the listing shows no sandbox of ours, while task t1 is running", what: "shows no sandbox of ours",
+			says: says{showedNone: true}},
+		{reason: AfterShowingNone(AfterShowingNone(ListingFailed("503"))), text: "the listing failed: 503" + none,
+			what: "failed", cause: "503" + none, says: says{unread: true, unlisted: true, showedNone: true}},
+		{reason: AfterShowingNone(ListingCut([]string{"eu"})), text: "the listing is not complete: eu not read" + none,
+			what: "is not complete", cause: "eu not read" + none, says: says{unread: true, showedNone: true}},
+		{reason: TasksEmpty(), text: "the task table is empty while sandboxes of ours exist: a wrong or emptied database",
+			says: says{lostRows: true}},
+		{reason: TasksLost(3, 4), text: "3 of the 4 rows that were live at the last trusted pass are not there: a wrong, " +
+			"emptied or restored database; if it is the right one, accept it with: sandkeeper release tasks",
+			says: says{lostRows: true}},
+		{reason: TasksRestored(1, 2, 4), text: "1 of the 4 rows that were live are not there, and 2 others are older than " +
+			"they were: a restored database; if it is the right one, accept it with: sandkeeper release tasks",
+			says: says{restored: true, lostRows: true}},
+		{reason: ProviderPolicy{Key: "a1"}.Refused("401: no"), text: "key a1: 401: no"},
+		{reason: ClockSeen{Off: time.Hour}.Reason(), text: "1h ahead of our own clock"},
+		{reason: Said("the task database is a standby"), text: "the task database is a standby"},
+		{},
 	} {
-		s := SourceSeen{Name: c.name, Reason: c.reason}
-		if c.text != "" && c.reason != c.text {
-			t.Errorf("the reason is %q, want %q", c.reason, c.text)
-		}
-		if got := (says{s.RanAhead(), s.Stuck(), s.Unread(), s.LostSome()}); got != c.says {
-			t.Errorf("%q says %+v, want %+v", c.reason, got, c.says)
-		}
-		if what, cause, is := s.Happened(); what != c.what || cause != c.cause || is != (c.what != "") {
-			t.Errorf("%q happened: %q, %q, %t", c.reason, what, cause, is)
+		for _, reason := range []Distrust{c.reason, OldReason(c.text)} {
+			s := SourceSeen{Reason: reason}
+			if reason.String() != c.text {
+				t.Errorf("%+v says %q, want %q", reason, reason, c.text)
+			}
+			if got := (says{s.RanAhead(), s.Stuck(), s.Unread(), s.Unlisted(), s.LostSome(), s.ShowedNone(), s.Restored(),
+				s.LostRows()}); got != c.says {
+				t.Errorf("%+v says %+v, want %+v", reason, got, c.says)
+			}
+			if what, cause, is := s.Happened(); what != c.what || cause != c.cause || is != (c.what != "") {
+				t.Errorf("%+v happened: %q, %q, %t", reason, what, cause, is)
+			}
+			if reason.Key != c.reason.Key || reason.None() != (c.text == "") {
+				t.Errorf("%+v: key %q, none %t", reason, reason.Key, reason.None())
+			}
 		}
 	}
 }
@@ -55,8 +79,11 @@ func TestRefusedKey(t *testing.T) {
 		by, now ProviderPolicy
 		another bool
 	}{{old, old, false}, {old, corrected, true}, {unknown, corrected, false}, {old, unknown, false}} {
-		if got := c.now.Another(c.by.Refused("401 key b2: no")); got != c.another {
-			t.Errorf("refused with key %q, now %q: another %t", c.by.Key, c.now.Key, got)
+		refused := c.by.Refused("401 key b2: no")
+		for _, r := range []Distrust{refused, OldReason(refused.String())} {
+			if got := c.now.Another(r); got != c.another {
+				t.Errorf("refused with key %q, now %q: another %t of %+v", c.by.Key, c.now.Key, got, r)
+			}
 		}
 	}
 }

@@ -34,7 +34,7 @@ func sourceLines(o *reconcile.Overview) []sourceLine {
 	for _, src := range sorted {
 		l := sourceLine{
 			Name: ui.Name(src.Name), Words: sourceWords(src.Name), Trusted: src.Trusted,
-			raw: src.Name, Level: ui.Well, Lasts: ui.Since(src.Since, o.Now), Reason: ui.Sentence(ui.Line(src.Reason)),
+			raw: src.Name, Level: ui.Well, Lasts: ui.Since(src.Since, o.Now), Reason: ui.Sentence(ui.Line(src.Reason.String())),
 		}
 		if !src.Trusted {
 			l.Level = ui.Warn

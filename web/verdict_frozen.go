@@ -61,7 +61,7 @@ func distrust(s *reconcile.SourceSeen) string {
 	words := ui.Capital(sourceWords(s.Name))
 	happened, cause, ok := s.Happened()
 	if !ok {
-		why := strings.TrimSuffix(": "+text.Plain(s.Reason, mostHead), ": ")
+		why := strings.TrimSuffix(": "+text.Plain(s.Reason.String(), mostHead), ": ")
 		return ui.Sentence(fmt.Sprintf("%s %s not trusted%s", words, areOrIs(s.Name), why))
 	}
 	_, at := reconcile.SourceParts(s.Name)

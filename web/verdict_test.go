@@ -66,13 +66,13 @@ func TestVerdict(t *testing.T) {
 			o.Passes[1].Error = "read tasks: connection refused"
 		}), ui.Bad, "Not complete", "The last full pass was not complete: read tasks: connection refused.", ""},
 		"a listing misses regions": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
-			o.Sources[2].Trusted, o.Sources[2].Reason = false, "the listing is not complete: us-east not read"
+			o.Sources[2].Trusted, o.Sources[2].Reason = false, reconcile.ListingCut([]string{"us-east"})
 		}), ui.Warn, "Frozen", "The listing of daytona is not complete (us-east not read). Findings of daytona are frozen.", "sandkeeper check"},
 		"events are many": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
-			o.Sources[0].Trusted, o.Sources[0].Reason = false, "12 tasks run and none was heard for 2m"
+			o.Sources[0].Trusted, o.Sources[0].Reason = false, reconcile.Said("12 tasks run and none was heard for 2m")
 		}), ui.Warn, "Frozen", "The workers' events are not trusted: 12 tasks run and none was heard for 2m.", ""},
 		"an id of somebody else is cut": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
-			o.Sources[4].Trusted, o.Sources[4].Reason = false, "task 8c02ffe6-26b9-4d6e-9f0a-0123456789ab is gone"
+			o.Sources[4].Trusted, o.Sources[4].Reason = false, reconcile.Said("task 8c02ffe6-26b9-4d6e-9f0a-0123456789ab is gone")
 		}), ui.Warn, "Frozen", "The task table is not trusted: task 8c02ffe6… is gone.", ""},
 		"a status is not mapped": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 900 }), ui.Warn, "Not known",
 			"900 tasks have a status that the config does not map; nothing is done about them.", ""},
@@ -83,7 +83,7 @@ func TestVerdict(t *testing.T) {
 		"none is unknown": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) { o.Counts["tasks:unknown"] = 0 }), ui.Well, "In agreement",
 			"212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"the listing of a provider that left": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {
-			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:old", Reason: "the listing failed: gone"})
+			o.Sources = append(o.Sources, reconcile.SourceSeen{Name: "listing:old", Reason: reconcile.ListingFailed("gone")})
 		}), ui.Well, "In agreement", "212 live tasks and 214 sandboxes: 2 sandboxes more than tasks, none due. Last full pass 12s ago.", ""},
 		"a person holds all of them": {webtest.With(webtest.Held(), func(o *reconcile.Overview) {
 			for i := range o.Findings {
@@ -99,7 +99,7 @@ func TestVerdict(t *testing.T) {
 		"two are not": {webtest.With(webtest.Worlds()["frozen"].Overview, func(o *reconcile.Overview) { o.Sources[4].Trusted = false }), ui.Warn, "Frozen",
 			"The task table is not trusted. 1 source besides is not trusted.", ""},
 		"the widest of two comes first": {webtest.With(webtest.Worlds()["frozen"].Overview, func(o *reconcile.Overview) {
-			o.Sources[0].Trusted, o.Sources[0].Reason = false, "nobody was heard"
+			o.Sources[0].Trusted, o.Sources[0].Reason = false, reconcile.Said("nobody was heard")
 		}), ui.Warn, "Frozen", "The listing of daytona lost 150 of 214 sandboxes. Findings of daytona are frozen. " +
 			"1 source besides is not trusted.", ""},
 		"one of two listings fails for long": {webtest.With(webtest.Healthy(), func(o *reconcile.Overview) {

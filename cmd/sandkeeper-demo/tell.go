@@ -133,7 +133,7 @@ func (t *teller) sources(sources []reconcile.SourceSeen) {
 	for _, s := range sources {
 		why := ""
 		if !s.Trusted {
-			why = "not trusted: " + s.Reason
+			why = "not trusted: " + s.Reason.String()
 		}
 		if kindOf(why) == kindOf(t.frozen[s.Name]) {
 			continue
@@ -143,7 +143,7 @@ func (t *teller) sources(sources []reconcile.SourceSeen) {
 			t.line(t.paint.Green(mark("trusted")), "%s again", s.Name)
 			continue
 		}
-		t.line(t.paint.Yellow(mark("frozen")), "%s is not trusted: %s", s.Name, text.Clip(s.Reason, width))
+		t.line(t.paint.Yellow(mark("frozen")), "%s is not trusted: %s", s.Name, text.Clip(s.Reason.String(), width))
 	}
 }
 

@@ -147,7 +147,7 @@ func (c waits) wanting(v affected) string {
 func (c waits) doubted(o *reconcile.Overview) string {
 	for _, s := range o.Sources {
 		if !s.Trusted {
-			return s.Name + " to be trusted: " + text.Clip(s.Reason, width)
+			return s.Name + " to be trusted: " + text.Clip(s.Reason.String(), width)
 		}
 	}
 	return "sandkeeper to notice what just happened (is something paused, or the machine busy?)"

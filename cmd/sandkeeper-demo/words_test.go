@@ -81,7 +81,7 @@ func TestWaitingNamesWhatItWaitsFor(t *testing.T) {
 	if got := c.waits().lacking(o); !strings.Contains(got, "to notice what just happened") {
 		t.Errorf("with nothing broken it waits for %q", got)
 	}
-	o.Sources = []reconcile.SourceSeen{{Name: "listing:vercel", Reason: "HTTP 429"}}
+	o.Sources = []reconcile.SourceSeen{{Name: "listing:vercel", Reason: reconcile.Said("HTTP 429")}}
 	if got := c.waits().lacking(o); !strings.HasPrefix(got, "listing:vercel to be trusted: HTTP 429") {
 		t.Errorf("with a source in doubt it waits for %q", got)
 	}

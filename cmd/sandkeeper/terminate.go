@@ -191,7 +191,7 @@ func unknownID(ctx context.Context, a *app.App, id string, frozen []reconcile.So
 	}
 	var why []string
 	for _, s := range frozen {
-		why = append(why, s.Name+" is not trusted: "+s.Reason)
+		why = append(why, s.Name+" is not trusted: "+s.Reason.String())
 	}
 	return fmt.Errorf("terminate %s: nobody can say what it is: %s; find the cause with sandkeeper check, and ask again "+
 		"once it can be read, or end it at its provider", id, strings.Join(why, "; "))

@@ -166,16 +166,18 @@ func clockFindings(v *view.View) []reconcile.Finding {
 	for _, column := range view.ClockColumns {
 		if seen, known := v.Sources[reconcile.ClockOf(column)]; known && !seen.Trusted {
 			subject := reconcile.SubjectOf(reconcile.SubjectSource, seen.Name)
-			out = append(out, report(v, "clock-untrusted", subject, "clock "+column+" "+seen.Reason+
-				"; the ledger's clock is used for it", reconcile.Evidence{Source: "tasks", At: v.S.T0, Fact: seen.Reason}))
+			why := seen.Reason.String()
+			out = append(out, report(v, "clock-untrusted", subject, "clock "+column+" "+why+
+				"; the ledger's clock is used for it", reconcile.Evidence{Source: "tasks", At: v.S.T0, Fact: why}))
 		}
 	}
 	for _, provider := range v.P.ProviderNames() {
 		if seen, known := v.Sources[reconcile.ProviderClockOf(provider)]; known && !seen.Trusted {
 			subject := reconcile.SubjectOf(reconcile.SubjectSource, seen.Name)
-			out = append(out, report(v, "clock-untrusted", subject, "the clock of "+provider+" is "+seen.Reason+
+			why := seen.Reason.String()
+			out = append(out, report(v, "clock-untrusted", subject, "the clock of "+provider+" is "+why+
 				"; its sandboxes are as old as the ledger has seen them",
-				reconcile.Evidence{Source: provider, At: v.Now, Fact: seen.Reason}))
+				reconcile.Evidence{Source: provider, At: v.Now, Fact: why}))
 		} else if says := datedAhead(v, provider); says != "" {
 			out = append(out, report(v, "clock-untrusted", reconcile.SubjectOf(reconcile.SubjectSource,
 				reconcile.ProviderClockOf(provider)), says, reconcile.Evidence{Source: provider, At: v.Now, Fact: says}))

@@ -14,7 +14,7 @@ func TrustWords(s reconcile.SourceSeen) string {
 	if s.Trusted {
 		return "trusted again"
 	}
-	return "not trusted: " + s.Reason
+	return "not trusted: " + s.Reason.String()
 }
 
 // SeenTemplates are the templates looked at in this pass, with the newest sandbox that was

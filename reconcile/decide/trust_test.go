@@ -23,7 +23,7 @@ func testTrust(t *testing.T, cases map[string]trustCase) {
 			var names, reasons []string
 			for _, s := range JudgeWorld(worldtest.NewWorld(t, c.world)).Sources {
 				if !s.Trusted {
-					names, reasons = append(names, s.Name), append(reasons, s.Reason)
+					names, reasons = append(names, s.Name), append(reasons, s.Reason.String())
 				}
 			}
 			if got := strings.Join(names, " "); got != c.untrusted {
@@ -611,7 +611,7 @@ func TestTrustOverPasses(t *testing.T) {
 func TestTrustLost(t *testing.T) {
 	w := worldtest.NewWorld(t, "source listing:daytona trusted since=9h recovered=9h last=1m; listing daytona failed=503")
 	for _, got := range JudgeWorld(w).Sources {
-		want := reconcile.SourceSeen{Name: "listing:daytona", Reason: "the listing failed: 503", Since: worldtest.LedgerNow,
+		want := reconcile.SourceSeen{Name: "listing:daytona", Reason: reconcile.ListingFailed("503"), Since: worldtest.LedgerNow,
 			RecoveredAt: worldtest.LedgerNow.Add(-9 * time.Hour), LastTrusted: worldtest.LedgerNow.Add(-time.Minute)}
 		if got.Name == want.Name && got != want {
 			t.Errorf("source = %+v, want %+v", got, want)

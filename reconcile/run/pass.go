@@ -303,7 +303,7 @@ func (k *Reconciler) recordFailed(ctx context.Context, lease reconcile.Lease, re
 	rec.WatchSince = reconcile.Watch(&m, &k.Policy)
 	seen := m.Sources[reconcile.SourceTasks]
 	seen.Name, seen.Trusted, seen.Since = reconcile.SourceTasks, false, m.Now
-	seen.Reason = "not read: " + text.Clip(rec.Error, 300)
+	seen.Reason = reconcile.Said("not read: " + text.Clip(rec.Error, 300))
 	rec.Sources = []reconcile.SourceSeen{seen}
 	rec.Breakers = m.Controls.Breakers
 	if err := k.Ledger.Record(ctx, lease, rec); err != nil {

@@ -102,7 +102,7 @@ func TestProviderClockThatJumps(t *testing.T) {
 			asked = 0
 			sources := s.once().Sources
 			if !slices.ContainsFunc(sources, func(seen reconcile.SourceSeen) bool {
-				return seen.Name == reconcile.ProviderClockOf(lab) && !seen.Trusted && seen.Reason == "1h ahead of our own clock"
+				return seen.Name == reconcile.ProviderClockOf(lab) && !seen.Trusted && seen.Reason.String() == "1h ahead of our own clock"
 			}) {
 				t.Errorf("the clock of the provider is not told: %+v", sources)
 			}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -85,25 +86,28 @@ func (v *View) Assess(subjects func() []reconcile.Subject) []reconcile.Subject {
 	return subs
 }
 
-// trust records this pass's verdict on a source: "" means trusted. When trust comes back
+// trust records this pass's verdict on a source: none means trusted. When trust comes back
 // the source's timers of silence and absence start again.
-func (v *View) trust(name, why string) {
+func (v *View) trust(name string, why reconcile.Distrust) {
 	seen, known := v.Sources[name]
 	switch {
-	case why != "" && (!known || seen.Trusted):
+	case !why.None() && (!known || seen.Trusted):
 		seen = reconcile.SourceSeen{Name: name, Since: v.Now, LastTrusted: seen.LastTrusted, RecoveredAt: seen.RecoveredAt,
 			Clock: seen.Clock, SetBack: seen.SetBack, Beat: seen.Beat}
-	case why == "" && known && !seen.Trusted:
+	case why.None() && known && !seen.Trusted:
 		seen.Since, seen.RecoveredAt = v.Now, v.Now
 	case !known:
 		seen = reconcile.SourceSeen{Name: name, Since: v.Now}
 	}
-	seen.Trusted, seen.Reason = why == "", why
+	seen.Trusted, seen.Reason = why.None(), why
 	if seen.Trusted {
 		seen.LastTrusted = v.Now
 	}
 	v.Sources[name] = seen
 }
+
+// believe records that nothing speaks against a source in this pass.
+func (v *View) believe(name string) { v.trust(name, reconcile.Distrust{}) }
 
 // revert takes back what this pass settled of a source, to be settled again.
 func (v *View) revert(name string) {
@@ -133,7 +137,8 @@ func (v *View) accepted(name string) bool {
 func (v assessor) assessClocks() {
 	clocks := map[string]*clockSeen{}
 	for i, column := range ClockColumns {
-		clocks[column] = &clockSeen{rows: tallies{}, ahead: map[string]time.Duration{}, stuck: map[string]string{}}
+		clocks[column] = &clockSeen{rows: tallies{}, ahead: map[string]time.Duration{},
+			stuck: map[string]reconcile.Distrust{}}
 		if n := v.S.Plain.Clocks[i]; n > 0 {
 			clocks[column].rows[""] = tally{of: n}
 		}
@@ -151,7 +156,7 @@ func (v assessor) assessClocks() {
 type clockSeen struct {
 	rows  tallies
 	ahead map[string]time.Duration
-	stuck map[string]string
+	stuck map[string]reconcile.Distrust
 }
 
 // readClocks notes what a row shows of its clocks.
@@ -182,10 +187,10 @@ func (v assessor) assessClock(column string, seen *clockSeen) {
 	any := doubt{tallies: seen.rows, is: func(t tally) bool { return t.against > 0 }, own: true}
 	blamed := any.blames()
 	var ahead time.Duration
-	stuck := ""
+	var stuck reconcile.Distrust
 	for tenant := range seen.rows {
 		if !slices.Contains(blamed, tenant) {
-			ahead, stuck = max(ahead, seen.ahead[tenant]), reconcile.FirstOf(stuck, seen.stuck[tenant])
+			ahead, stuck = max(ahead, seen.ahead[tenant]), cmp.Or(stuck, seen.stuck[tenant])
 		}
 	}
 	v.trustClock(column, name, ahead, stuck)
@@ -197,17 +202,17 @@ func (v assessor) assessClock(column string, seen *clockSeen) {
 	}
 	for known := range v.Sources {
 		if of, tenant := reconcile.SourceTenant(known); of == name && tenant != "" && !parts[known] {
-			v.trustClock(column, known, 0, "")
+			v.trustClock(column, known, 0, reconcile.Distrust{})
 		}
 	}
 }
 
-func (v assessor) trustClock(column, name string, ahead time.Duration, stuck string) {
+func (v assessor) trustClock(column, name string, ahead time.Duration, stuck reconcile.Distrust) {
 	before, known := v.S.Memory.Sources[name]
 	sticky := known && !before.Trusted && !v.released(name, before.Since)
 	switch {
 	//guard:clock-stuck P5
-	case stuck != "":
+	case !stuck.None():
 		v.trust(name, stuck)
 	case ahead > 0:
 		v.trust(name, reconcile.ClockAhead(ahead))
@@ -215,7 +220,7 @@ func (v assessor) trustClock(column, name string, ahead time.Duration, stuck str
 	case sticky && column == "updated_at" && !before.RanAhead():
 		v.trust(name, before.Reason)
 	case known:
-		v.trust(name, "")
+		v.believe(name)
 	}
 }
 

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -17,13 +16,13 @@ func (v assessor) assessActivity() {
 	}
 	rule := v.P.Rules["inactive"]
 	limit := rulePolicyLeast(&rule)
-	why := ""
+	var why reconcile.Distrust
 	//guard:activity-out P6
 	if idle := snapshotTasksAsOf(v.S).Sub(v.LastActive); v.Actors >= 3 && idle > limit {
-		why = fmt.Sprintf("%d tasks run and none was active for %s: what shows activity is down, or nothing works "+
+		why = said("%d tasks run and none was active for %s: what shows activity is down, or nothing works "+
 			"for anybody", v.Actors, text.Duration(idle))
 	}
-	if _, known := v.Sources[reconcile.SourceActivity]; !known && why == "" {
+	if _, known := v.Sources[reconcile.SourceActivity]; !known && why.None() {
 		return
 	}
 	v.trustAgain(reconcile.SourceActivity, why, limit, "activity is back; inactivity timers restarted")

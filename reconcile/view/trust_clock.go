@@ -16,7 +16,7 @@ func (v assessor) assessProviderClock(provider string) {
 	case !seen.Believed():
 		v.trust(name, seen.Reason())
 	case known:
-		v.trust(name, "")
+		v.believe(name)
 	}
 }
 

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,15 +21,15 @@ type silence struct {
 // signs of life are mapped, a clock that was set ahead is all that there is to doubt: what was stamped
 // before looks older than it is.
 func (v assessor) assessEvents(subs []reconcile.Subject) {
-	var why string
-	var parts map[string]string
+	var why reconcile.Distrust
+	var parts map[string]reconcile.Distrust
 	_, known := v.S.Memory.Sources[reconcile.SourceEvents]
 	switch ahead := v.listener().clockSetAhead(); {
 	case v.P.Tasks.None:
 		return
 	//guard:events-set-ahead harm
 	case ahead > 0:
-		why = fmt.Sprintf("the task database's clock was set ahead by %s", text.Duration(ahead))
+		why = said("the task database's clock was set ahead by %s", text.Duration(ahead))
 	case v.P.Tasks.Events || v.P.Tasks.Heartbeats:
 		why, parts = v.distrustEvents(subs)
 	case !known:
@@ -38,8 +38,8 @@ func (v assessor) assessEvents(subs []reconcile.Subject) {
 	const back = "events are back; heartbeat timers restarted"
 	v.trustAgain(reconcile.SourceEvents, why, v.Limit, back)
 	for name := range v.S.Memory.Sources {
-		if of, tenant := reconcile.SourceTenant(name); of == reconcile.SourceEvents && tenant != "" && parts[name] == "" {
-			v.trustAgain(name, "", v.Limit, back)
+		if of, tenant := reconcile.SourceTenant(name); of == reconcile.SourceEvents && tenant != "" && parts[name].None() {
+			v.trustAgain(name, reconcile.Distrust{}, v.Limit, back)
 		}
 	}
 	for name, why := range parts {
@@ -53,11 +53,11 @@ func (v assessor) assessEvents(subs []reconcile.Subject) {
 // trustAgain records this pass's verdict on a source of signs of life. After it came back it is
 // trusted when one whole limit has passed: those who were silent meanwhile have to have had
 // the time to be heard.
-func (v assessor) trustAgain(name, why string, limit time.Duration, back string) {
+func (v assessor) trustAgain(name string, why reconcile.Distrust, limit time.Duration, back string) {
 	before, known := v.S.Memory.Sources[name]
-	if why != "" || !known || before.Trusted {
+	if !why.None() || !known || before.Trusted {
 		v.trust(name, why)
-		if seen := v.Sources[name]; why != "" {
+		if seen := v.Sources[name]; !why.None() {
 			seen.RecoveredAt = time.Time{} // what came back for a moment has to come back again
 			v.Sources[name] = seen
 		}
@@ -68,19 +68,21 @@ func (v assessor) trustAgain(name, why string, limit time.Duration, back string)
 	}
 	//guard:trust-again P6
 	if left := limit - v.Now.Sub(before.RecoveredAt); left > 0 {
-		before.Reason = fmt.Sprintf("%s, trusted again in %s", back, text.Duration(left.Round(time.Second)))
+		before.Reason = said("%s, trusted again in %s", back, text.Duration(left.Round(time.Second)))
 		v.Sources[name] = before
 		return
 	}
 	recovered := before.RecoveredAt
-	v.trust(name, "")
+	v.believe(name)
 	seen := v.Sources[name]
 	seen.RecoveredAt = recovered
 	v.Sources[name] = seen
 }
 
 // distrustEvents is why the events are not trusted, as a whole or of some tenants.
-func (v assessor) distrustEvents(subs []reconcile.Subject) (whole string, parts map[string]string) {
+func (v assessor) distrustEvents(subs []reconcile.Subject) (whole reconcile.Distrust,
+	parts map[string]reconcile.Distrust,
+) {
 	newest, asOf := v.S.Plain.Newest, v.S.Plain.AsOf
 	var silent []silence
 	for i := range subs {
@@ -96,7 +98,7 @@ func (v assessor) distrustEvents(subs []reconcile.Subject) (whole string, parts 
 	}
 	//guard:events-out harm
 	if v.Running >= 3 && asOf.Sub(newest) > v.Limit {
-		return fmt.Sprintf("%d tasks run and none was heard for %s: the event pipeline is down",
+		return said("%d tasks run and none was heard for %s: the event pipeline is down",
 			v.Running, heardFor(asOf, newest)), nil
 	}
 	return v.distrustTogether(silent)
@@ -128,9 +130,9 @@ func (v assessor) silence(s *reconcile.Subject) silence {
 
 // distrustTogether: many that fell silent within one limit of each other, while their
 // sandboxes answer, were silenced by one cause.
-func (v assessor) distrustTogether(silent []silence) (whole string, parts map[string]string) {
+func (v assessor) distrustTogether(silent []silence) (whole reconcile.Distrust, parts map[string]reconcile.Distrust) {
 	slices.SortFunc(silent, func(a, b silence) int { return a.last.Compare(b.last) })
-	parts = map[string]string{}
+	parts = map[string]reconcile.Distrust{}
 	for from := range silent {
 		together := doubt{v.runningBy(), thirdOfThree, lostEvents, true}
 		for _, s := range silent[from:] {
@@ -148,7 +150,7 @@ func (v assessor) distrustTogether(silent []silence) (whole string, parts map[st
 		blamed := together.blames()
 		for _, tenant := range blamed {
 			part := reconcile.OfTenant(reconcile.SourceEvents, tenant)
-			parts[part] = reconcile.FirstOf(parts[part], lostEvents(together.tallies[tenant]))
+			parts[part] = cmp.Or(parts[part], lostEvents(together.tallies[tenant]))
 		}
 		if len(blamed) == 0 {
 			whole = lostEvents(together.sum())
@@ -173,7 +175,7 @@ func (v assessor) runningBy() tallies {
 
 func thirdOfThree(t tally) bool { return t.against >= 3 && t.against*3 >= t.of }
 
-func lostEvents(t tally) string {
-	return fmt.Sprintf("%d of %d running tasks fell silent together while their sandboxes answer: "+
+func lostEvents(t tally) reconcile.Distrust {
+	return said("%d of %d running tasks fell silent together while their sandboxes answer: "+
 		"the event pipeline lost a part", t.against, t.of)
 }

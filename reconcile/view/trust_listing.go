@@ -40,11 +40,11 @@ func (v assessor) assessCredential(provider string, seen reconcile.ListingSeen) 
 		v.Sources[name] = reconcile.SourceSeen{Name: name, Reason: v.P.Providers[provider].Refused(seen.Error), Since: v.Now,
 			LastTrusted: v.Sources[name].LastTrusted}
 	case known && !seen.CircuitOpen && seen.Error == "":
-		v.trust(name, "")
+		v.believe(name)
 	}
 }
 
-func (v assessor) distrustListing(provider string, seen reconcile.ListingSeen) string {
+func (v assessor) distrustListing(provider string, seen reconcile.ListingSeen) reconcile.Distrust {
 	//guard:listing-failed P3
 	if seen.Error != "" {
 		return reconcile.ListingFailed(seen.Error)
@@ -55,7 +55,7 @@ func (v assessor) distrustListing(provider string, seen reconcile.ListingSeen) s
 	}
 	missing, before, whole := MissingFrom(v.S, provider)
 	if len(missing)*2 <= before {
-		return ""
+		return reconcile.Distrust{}
 	}
 	for _, ref := range missing[:min(ShrinkLooks, len(missing))] {
 		look, looked := v.S.Lookups[ref]
@@ -77,7 +77,7 @@ func (v assessor) distrustListing(provider string, seen reconcile.ListingSeen) s
 			return reconcile.ListingLost(len(missing), before, "but "+ref.ID+", got by id, is "+look.Sandbox.Raw)
 		}
 	}
-	return ""
+	return reconcile.Distrust{}
 }
 
 // disowned reports whether a look shows a sandbox that is not ours any more.
@@ -239,7 +239,7 @@ func (v assessor) spokeSince(s *reconcile.Subject, at time.Time) bool {
 func (v assessor) believeParts(kind string) {
 	for name := range v.Sources {
 		if of, _ := reconcile.SourceParts(name); of == kind && partOf(name) != "" {
-			v.trust(name, "")
+			v.believe(name)
 		}
 	}
 }
@@ -315,11 +315,11 @@ func (v assessor) assessLink(subs []reconcile.Subject) {
 	//guard:link-lost P3
 	why := v.settle(reconcile.SourceLink, heard, alone)
 	//guard:link-proved P3
-	if why == "" && !v.Trusted(reconcile.SourceLink) && !c.prove() {
+	if why.None() && !v.Trusted(reconcile.SourceLink) && !c.prove() {
 		return // that nobody lives who could tell does not make it whole
 	}
 	//guard:link-blind P3
-	if why == "" && len(blind) > 0 {
+	if why.None() && len(blind) > 0 {
 		return // where nobody can look may be what is wrong with it
 	}
 	v.trust(reconcile.SourceLink, why)
@@ -334,9 +334,9 @@ func (c *linkCount) none(t tally) bool {
 	return c.linked == 0 && c.Loose > 0 && t.against >= begunForOne
 }
 
-func (c *linkCount) noLink(tally) string {
-	return fmt.Sprintf("none of %d sandboxes links to any task, while %d started tasks have none", c.Loose,
-		c.unmatchedTasks) + wrongLink
+func (c *linkCount) noLink(tally) reconcile.Distrust {
+	return said("none of %d sandboxes links to any task, while %d started tasks have none"+wrongLink, c.Loose,
+		c.unmatchedTasks)
 }
 
 // begunForOne is how many tasks that have begun say as much as one that shows life now.
@@ -344,8 +344,8 @@ const begunForOne = 3
 
 func mostAlone(t tally) bool { return t.of >= 3 && t.against*2 > t.of }
 
-func lostLink(t tally) string {
-	return fmt.Sprintf("%d tasks show life and only %d of them have a sandbox", t.of, t.of-t.against) + wrongLink
+func lostLink(t tally) reconcile.Distrust {
+	return said("%d tasks show life and only %d of them have a sandbox"+wrongLink, t.of, t.of-t.against)
 }
 
 // prove reports whether the link is seen to work: most of those who live have a sandbox,

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -37,19 +36,19 @@ func (v assessor) assessProbes(provider string, subs []reconcile.Subject) {
 // probeDoubts are what makes the probes at a provider say nothing of a sandbox.
 func probeDoubts(probes, queues tallies) (doubts []doubt) {
 	//guard:probes-most harm
-	doubts = append(doubts, doubt{probes, mostOfThree, func(t tally) string {
-		return fmt.Sprintf("%d of the %d sandboxes probed recently fail: the same failure everywhere is the provider's",
+	doubts = append(doubts, doubt{probes, mostOfThree, func(t tally) reconcile.Distrust {
+		return said("%d of the %d sandboxes probed recently fail: the same failure everywhere is the provider's",
 			t.against, t.of)
 	}, true})
 	//guard:queues-most harm
-	doubts = append(doubts, doubt{queues, mostOfThree, func(t tally) string {
-		return fmt.Sprintf("the executions of %d of %d sandboxes wait: the same failure everywhere is the provider's",
+	doubts = append(doubts, doubt{queues, mostOfThree, func(t tally) reconcile.Distrust {
+		return said("the executions of %d of %d sandboxes wait: the same failure everywhere is the provider's",
 			t.against, t.of)
 	}, true})
 	alone := func(t tally) bool { return t.against > 0 && t.against == t.of }
 	//guard:probes-alone harm
-	doubts = append(doubts, doubt{probes, alone, func(t tally) string {
-		return fmt.Sprintf("%d sandboxes fail their probe and no other answered: nothing to compare with", t.against)
+	doubts = append(doubts, doubt{probes, alone, func(t tally) reconcile.Distrust {
+		return said("%d sandboxes fail their probe and no other answered: nothing to compare with", t.against)
 	}, true})
 	return doubts
 }

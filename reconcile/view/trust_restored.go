@@ -16,11 +16,11 @@ type turned struct {
 	tenants  map[string]bool // whose these are
 }
 
-// restored says that the table is an older one of itself, as after a backup was restored; "" when it is not. What was
+// restored says that the table is an older one of itself, as after a backup was restored; none when it is not. What was
 // handed out since has no row there, so that its sandbox looks like nobody's. Rows that are gone say nothing alone, for
 // platforms delete them, nor do single ones that somebody set back: most rows do it together, and some of them are
 // gone. It stays while any of these is gone, for who lives on is soon newer than it was.
-func (v assessor) restored() string {
+func (v assessor) restored() reconcile.Distrust {
 	t := v.turned()
 	seen := v.S.Memory.Sources[reconcile.SourceTasks]
 	//guard:tasks-restored-stays harm
@@ -33,7 +33,7 @@ func (v assessor) restored() string {
 	if both && mostOfThree(tally{t.lost + t.back, t.of}) && !alone {
 		return reconcile.TasksRestored(t.lost, t.back, t.of)
 	}
-	return ""
+	return reconcile.Distrust{}
 }
 
 func (v assessor) turned() turned {

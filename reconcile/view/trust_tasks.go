@@ -16,19 +16,19 @@ func (v assessor) assessTasks() {
 	before := v.countRows()
 	lost := v.settle(reconcile.SourceTasks, doubt{before, mostOfThree, lostRows, false})
 	//guard:tasks-emptied-stays harm
-	if lost == "" && v.lostBefore() && most(before.sum()) {
+	if lost.None() && v.lostBefore() && most(before.sum()) {
 		lost = lostRows(before.sum())
 	}
-	all, restored, why := before.sum(), v.restored(), ""
+	all, restored, why := before.sum(), v.restored(), reconcile.Distrust{}
 	switch {
 	//guard:tasks-standby P3
 	case v.S.Clock.Standby:
-		why = "the task database is a standby: it may lag behind; point tasks.database at the primary"
+		why = reconcile.Said("the task database is a standby: it may lag behind; point tasks.database at the primary")
 	//guard:tasks-lost P3
-	case lost != "" && !v.accepted(reconcile.SourceTasks):
+	case !lost.None() && !v.accepted(reconcile.SourceTasks):
 		why = lost
 	//guard:tasks-restored P3
-	case restored != "" && !v.accepted(reconcile.SourceTasks):
+	case !restored.None() && !v.accepted(reconcile.SourceTasks):
 		why = restored
 	//guard:tasks-empty P3
 	case v.S.Clock.Empty && (len(v.S.Sandboxes) > 0 || all.of > 0 || v.Fleet() > 0):
@@ -79,7 +79,7 @@ func (v assessor) believeTasks(subs []reconcile.Subject) {
 	if links.linked == 0 || links.Loose > 0 || !v.listsAll() {
 		return
 	}
-	v.trust(reconcile.SourceTasks, "")
+	v.believe(reconcile.SourceTasks)
 	v.keepClock()
 }
 
@@ -109,4 +109,4 @@ func mostOfThree(t tally) bool { return t.against >= 3 && most(t) }
 // most is a doubt that most share.
 func most(t tally) bool { return t.against*2 > t.of }
 
-func lostRows(t tally) string { return reconcile.TasksLost(t.against, t.of) }
+func lostRows(t tally) reconcile.Distrust { return reconcile.TasksLost(t.against, t.of) }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -33,11 +34,16 @@ func (t tallies) sum() (all tally) {
 	return all
 }
 
-// A doubt is what would make a source doubtful, and in which words.
+// said is a distrust of which nobody asks for more than its words.
+func said(format string, args ...any) reconcile.Distrust {
+	return reconcile.Said(fmt.Sprintf(format, args...))
+}
+
+// A doubt is what would make a source doubtful, and why then.
 type doubt struct {
 	tallies
 	is  func(tally) bool
-	why func(tally) string
+	why func(tally) reconcile.Distrust
 	own bool // a tenant that nobody else can be compared with has only its own doubted: others have shown nothing
 }
 
@@ -79,14 +85,14 @@ func (d *doubt) blames() (tenants []string) {
 	return tenants
 }
 
-// settle is why the source is not trusted as a whole, "" when it is; what only one tenant's speaks against is
+// settle is why the source is not trusted as a whole, none when it is; what only one tenant's speaks against is
 // settled for that tenant alone.
-func (v *View) settle(source string, doubts ...doubt) (whole string) {
-	parts := map[string]string{}
+func (v *View) settle(source string, doubts ...doubt) (whole reconcile.Distrust) {
+	parts := map[string]reconcile.Distrust{}
 	for i := range doubts {
 		d := &doubts[i]
 		all := d.sum()
-		if whole != "" || !d.is(all) {
+		if !whole.None() || !d.is(all) {
 			continue
 		}
 		blamed := d.blames()
@@ -98,12 +104,12 @@ func (v *View) settle(source string, doubts ...doubt) (whole string) {
 		}
 	}
 	for name := range v.Sources {
-		if of, tenant := reconcile.SourceTenant(name); of == source && tenant != "" && parts[name] == "" {
-			v.trust(name, "")
+		if of, tenant := reconcile.SourceTenant(name); of == source && tenant != "" && parts[name].None() {
+			v.believe(name)
 		}
 	}
 	for name, why := range parts {
-		if whole == "" {
+		if whole.None() {
 			v.trust(name, why)
 		}
 	}

@@ -109,10 +109,10 @@ func putSource(l *entry) {
 	seen := reconcile.SourceSeen{Name: l.arg(0), Trusted: l.arg(1) == "trusted",
 		LastTrusted: l.w.S.Memory.Now.Add(-time.Minute)}
 	seen.Since = l.w.S.Memory.Now.Add(-time.Hour)
-	if !seen.Trusted {
-		seen.Reason = "as before"
+	reason := "as before"
+	if l.str("reason", &reason); !seen.Trusted {
+		seen.Reason = reconcile.OldReason(reason)
 	}
-	l.str("reason", &seen.Reason)
 	l.ago("since", l.w.S.Memory.Now, &seen.Since)
 	l.ago("recovered", l.w.S.Memory.Now, &seen.RecoveredAt)
 	l.ago("last", l.w.S.Memory.Now, &seen.LastTrusted)

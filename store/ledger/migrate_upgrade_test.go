@@ -161,3 +161,79 @@ func TestUpgradeReadsHowFromTheWords(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// oldSources is how the version before writes one source.
+const oldSources = `INSERT INTO sandkeeper.sources (name, trusted, reason, since) VALUES ($1, false, $2, now())
+ON CONFLICT (name) DO UPDATE SET trusted = excluded.trusted, reason = excluded.reason, since = excluded.since`
+
+// TestUpgradeReadsSentencesOfSources: what the version before kept as a sentence counts as before, also where it writes
+// one after the upgrade, as the pass that it was in the midst of does. Who comes after finds it as a fact.
+func TestUpgradeReadsSentencesOfSources(t *testing.T) {
+	pool := ledgerPool(t, pgtest.Database(t))
+	g := NewLedger(pool, Options{Installation: "test", Clock: atNoon})
+	if err := g.migrate(t.Context(), migrations[:23]); err != nil {
+		t.Fatal(err)
+	}
+	wrote := map[string]reconcile.Distrust{}
+	writes := func(name string, why reconcile.Distrust) {
+		t.Helper()
+		if _, err := pool.Exec(t.Context(), oldSources, name, why.String()); err != nil {
+			t.Fatal(err)
+		}
+		wrote[name] = why
+	}
+	reads := func() {
+		t.Helper()
+		sources, err := g.Sources(t.Context())
+		if err != nil || len(sources) != len(wrote) {
+			t.Fatalf("sources = %+v, error = %v, want %d", sources, err, len(wrote))
+		}
+		for name, want := range wrote {
+			if got := sources[name]; got.Reason.Kind != want.Kind || got.Reason.ShowedNone != want.ShowedNone ||
+				got.Reason.String() != want.String() {
+				t.Errorf("%s: %+v, want %+v", name, got.Reason, want)
+			}
+		}
+	}
+	writes("listing:daytona", reconcile.AfterShowingNone(reconcile.ListingFailed("503")))
+	writes(reconcile.SourceTasks, reconcile.TasksRestored(1, 2, 4))
+	writes(reconcile.ClockOf("updated_at"), reconcile.ClockStuck("t-1", "running", "failed"))
+	if err := g.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	reads()
+	writes(reconcile.SourceTasks, reconcile.TasksEmpty())
+	writes("listing:vercel", reconcile.ListingEmpty("while task t-1 is running"))
+	reads()
+
+	sources, err := g.Sources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := reconcile.Record{WatchSince: ledgerNoon}
+	for name, s := range sources {
+		if name == reconcile.SourceTasks {
+			s.Reason = reconcile.TasksLost(3, 4)
+			wrote[name] = s.Reason
+		}
+		r.Sources = append(r.Sources, s)
+	}
+	lease, err := g.TakeLease(t.Context(), "new", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Pass, err = g.BeginPass(t.Context(), lease, reconcile.Full, ledgerNoon); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Record(t.Context(), lease, r); err != nil {
+		t.Fatal(err)
+	}
+	reads()
+	var facts int
+	var sentence string
+	err = pool.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE distrust->>'kind' <> ''),
+		max(reason) FILTER (WHERE name = 'tasks') FROM sandkeeper.sources`).Scan(&facts, &sentence)
+	if want := reconcile.TasksLost(3, 4).String(); err != nil || facts != len(wrote) || sentence != want {
+		t.Errorf("%d facts, the tasks %q, error %v; want %d and %q", facts, sentence, err, len(wrote), want)
+	}
+}

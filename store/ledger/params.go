@@ -84,6 +84,15 @@ func evidence(facts []reconcile.Evidence) (string, error) {
 	return jsonText(kept)
 }
 
+// distrust is why a source is not trusted as JSON, {} of one that is.
+func distrust(d reconcile.Distrust) string {
+	for _, words := range []*string{&d.Task, &d.From, &d.To, &d.Key, &d.Said, &d.OldSentence} {
+		*words = clean(*words)
+	}
+	text, _ := jsonText(d) // texts and numbers, which are never refused
+	return text
+}
+
 func jsonText(v any) (string, error) {
 	text, err := json.Marshal(v)
 	if err != nil {

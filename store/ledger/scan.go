@@ -182,8 +182,17 @@ func scanActionAnd(r pgx.Row, a *reconcile.Action, more ...any) error {
 
 func scanSource(r pgx.Rows) (reconcile.SourceSeen, error) {
 	var s reconcile.SourceSeen
-	err := r.Scan(&s.Name, &s.Trusted, &s.Reason, at(&s.Since), at(&s.RecoveredAt), at(&s.LastTrusted),
-		at(&s.Clock), at(&s.SetBack), (*int64)(&s.Beat))
+	var sentence string
+	var distrust []byte
+	err := r.Scan(&s.Name, &s.Trusted, &sentence, at(&s.Since), at(&s.RecoveredAt), at(&s.LastTrusted),
+		at(&s.Clock), at(&s.SetBack), (*int64)(&s.Beat), &distrust)
+	switch {
+	case err != nil:
+	case distrust == nil: // written by the version before
+		s.Reason = reconcile.OldReason(sentence)
+	default:
+		err = json.Unmarshal(distrust, &s.Reason)
+	}
 	return s, err
 }
 

@@ -100,13 +100,14 @@ func putSources(seen []reconcile.SourceSeen) write {
 	return write{"put_sources", pgx.StrictNamedArgs{
 		"names":        column(ss, func(s source) string { return clean(s.Name) }),
 		"trusted":      column(ss, func(s source) bool { return s.Trusted }),
-		"reasons":      column(ss, func(s source) string { return clean(s.Reason) }),
+		"reasons":      column(ss, func(s source) string { return clean(s.Reason.String()) }),
 		"since":        column(ss, func(s source) pgtype.Timestamptz { return stamp(s.Since) }),
 		"recovered_at": column(ss, func(s source) pgtype.Timestamptz { return stamp(s.RecoveredAt) }),
 		"last_trusted": column(ss, func(s source) pgtype.Timestamptz { return stamp(s.LastTrusted) }),
 		"clock":        column(ss, func(s source) pgtype.Timestamptz { return stamp(s.Clock) }),
 		"set_back":     column(ss, func(s source) pgtype.Timestamptz { return stamp(s.SetBack) }),
 		"beats":        column(ss, func(s source) int64 { return int64(s.Beat) }),
+		"distrusts":    column(ss, func(s source) string { return distrust(s.Reason) }),
 	}}
 }
 

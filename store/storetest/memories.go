@@ -194,13 +194,14 @@ var memories = map[string]func(*bench){
 		b.pass(reconcile.Record{
 			Error:     "a\x00b",
 			Sandboxes: []reconcile.SandboxSeen{{Ref: ref("sb"), Raw: "st\x00op\xffped"}},
+			Sources:   []reconcile.SourceSeen{{Name: "listing:daytona", Reason: reconcile.ListingFailed("5\x000\xff0")}},
 			Findings: []reconcile.Finding{{
 				Rule: "errored", Subject: "sandbox:daytona/sb", Reason: "died\x00", HeldBy: reconcile.HeldByOf("observe\x00"),
 				Evidence: []reconcile.Evidence{{Source: "daytona", At: noon, Fact: "\x00\xff"}},
 			}},
 		})
-		if m := b.recall(); m.Sandboxes.Len() != 1 || len(m.Findings) != 1 {
-			b.Errorf("%d sandboxes, %d findings, want 1 and 1", m.Sandboxes.Len(), len(m.Findings))
+		if m := b.recall(); m.Sandboxes.Len() != 1 || len(m.Findings) != 1 || len(m.Sources) != 1 {
+			b.Errorf("%d sandboxes, %d findings, %d sources, want 1 of each", m.Sandboxes.Len(), len(m.Findings), len(m.Sources))
 		}
 	},
 	"thousands of rows are one record": func(b *bench) {
@@ -215,6 +216,24 @@ var memories = map[string]func(*bench){
 		if m := b.recall(); m.Tasks.Len() != 3000 || m.Sandboxes.Len() != 3000 {
 			b.Errorf("%d tasks and %d sandboxes, want 3000 each", m.Tasks.Len(), m.Sandboxes.Len())
 		}
+	},
+	"why a source is not trusted is recalled, each with its figures": func(b *bench) {
+		list := []reconcile.Distrust{
+			{}, reconcile.Said("the event pipeline is down"), reconcile.ClockAhead(90 * time.Second),
+			reconcile.ClockStuck("t-1", "running", "failed"), reconcile.ListingFailed("500"),
+			reconcile.AfterShowingNone(reconcile.ListingCut([]string{"eu", "us"})),
+			reconcile.ListingLost(5, 9, "but sb-3 is running"), reconcile.ListingEmpty("while task t-1 is running"),
+			reconcile.TasksEmpty(), reconcile.TasksLost(3, 4), reconcile.TasksRestored(1, 2, 4),
+			reconcile.ProviderPolicy{Key: "a1"}.Refused("401"), reconcile.OldReason("runs 9m ahead of the database's now"),
+		}
+		var r reconcile.Record
+		want := map[string]reconcile.SourceSeen{}
+		for i, why := range list {
+			seen := reconcile.SourceSeen{Name: fmt.Sprint("source ", i), Trusted: why.None(), Reason: why}
+			r.Sources, want[seen.Name] = append(r.Sources, seen), seen
+		}
+		b.pass(r)
+		b.equal("sources", b.recall().Sources, want)
 	},
 	"a memory is a copy": func(b *bench) {
 		b.pass(fullRecord())
@@ -260,8 +279,8 @@ func fullRecord() reconcile.Record {
 		}},
 		Actions: []reconcile.Action{a},
 		Sources: []reconcile.SourceSeen{{
-			Name: "listing:daytona", Trusted: true, Reason: "was short", Since: at(-4), RecoveredAt: at(-4), LastTrusted: at(0),
-			Clock: at(-1), SetBack: at(-2), Beat: 30 * time.Second,
+			Name: "listing:daytona", Trusted: true, Reason: reconcile.ListingLost(5, 9, "but sb-3, got by id, is running"),
+			Since: at(-4), RecoveredAt: at(-4), LastTrusted: at(0), Clock: at(-1), SetBack: at(-2), Beat: 30 * time.Second,
 		}},
 		Templates: []reconcile.TemplateSeen{{
 			Provider: "daytona", Name: "dev-light", State: reconcile.TemplateInactive, Raw: "inactive", Error: "gone cold",

@@ -127,14 +127,17 @@ var overviews = map[string]func(*bench){
 	},
 	"sources and templates come by name, requests as they are in force": func(b *bench) {
 		b.pass(reconcile.Record{
-			Sources:   []reconcile.SourceSeen{{Name: "tasks", Trusted: true}, {Name: "listing:daytona", Reason: "cut"}},
+			Sources: []reconcile.SourceSeen{
+				{Name: "tasks", Trusted: true},
+				{Name: "listing:daytona", Reason: reconcile.Said("cut")},
+			},
 			Templates: []reconcile.TemplateSeen{{Provider: "e2b", Name: "a"}, {Provider: "daytona", Name: "b"}},
 			Breakers:  map[string]reconcile.Breaker{"orphan": {OpenedAt: noon, Subjects: []string{"x"}, Hash: "h"}},
 		})
 		b.must(b.Pause(b.Context(), reconcile.Pause{Scope: "all", Author: "ana", Reason: "drill"}))
 		o, m := b.overview(1), b.measures()
 		b.equal("sources", o.Sources, []reconcile.SourceSeen{
-			{Name: "listing:daytona", Reason: "cut"}, {Name: "tasks", Trusted: true},
+			{Name: "listing:daytona", Reason: reconcile.Said("cut")}, {Name: "tasks", Trusted: true},
 		})
 		b.equal("templates", o.Templates, []reconcile.TemplateSeen{
 			{Provider: "daytona", Name: "b"}, {Provider: "e2b", Name: "a"},

@@ -117,6 +117,6 @@ type Source struct {
 
 // SourceOf is a source as programs read it.
 func SourceOf(s *reconcile.SourceSeen) Source {
-	return Source{Name: s.Name, Trusted: s.Trusted, Reason: s.Reason, Since: utc(s.Since), LastTrusted: utc(s.LastTrusted),
-		RecoveredAt: utc(s.RecoveredAt)}
+	return Source{Name: s.Name, Trusted: s.Trusted, Reason: s.Reason.String(), Since: utc(s.Since),
+		LastTrusted: utc(s.LastTrusted), RecoveredAt: utc(s.RecoveredAt)}
 }

@@ -68,7 +68,7 @@ func (f *Fleet) providerRow(name string) ui.Row {
 		dash := ui.Cell{Text: "–", Num: true}
 		r.Cells = append(r.Cells, ui.Chip(ui.Warn, "not trusted "+ui.Since(listing.Since, f.Now).Text).To("sources"),
 			unknown, dash, dash, price, calls,
-			ui.Said(ui.Sentence(ui.Capital(ui.Line(listing.Reason)))).Below("last trusted "+ui.Ago(listing.LastTrusted,
+			ui.Said(ui.Sentence(ui.Capital(ui.Line(listing.Reason.String())))).Below("last trusted "+ui.Ago(listing.LastTrusted,
 				f.Now).Text))
 		return r
 	}

@@ -133,7 +133,7 @@ func FailListing(o *reconcile.Overview) {
 	BreakPass(o)
 	o.Passes[1].Error = "listing of daytona: GET /sandbox: 500 Internal Server Error"
 	o.Sources[2] = reconcile.SourceSeen{Name: "listing:daytona", Since: Ago(12 * time.Second), LastTrusted: Ago(2 * time.Minute),
-		Reason: "the listing failed: GET /sandbox: 500 Internal Server Error"}
+		Reason: reconcile.ListingFailed("GET /sandbox: 500 Internal Server Error")}
 	for _, key := range []string{"owned:daytona", "foreign:daytona", "sandboxes:daytona:running", "sandboxes:daytona:creating"} {
 		delete(o.Counts, key)
 	}
@@ -161,7 +161,7 @@ func Held() reconcile.Overview {
 // Freeze takes the trust from a listing, which holds all findings.
 func Freeze(o *reconcile.Overview) {
 	o.Sources[2] = reconcile.SourceSeen{Name: "listing:daytona", Since: Ago(95 * time.Second), LastTrusted: Ago(100 * time.Second),
-		Reason: "the listing lost 150 of 214 sandboxes, but sb-3, got by id, is running"}
+		Reason: reconcile.ListingLost(150, 214, "but sb-3, got by id, is running")}
 	for i := range o.Findings {
 		o.Findings[i].HeldBy = reconcile.HeldByOf("listing-untrusted daytona", "observe")
 	}
@@ -270,7 +270,7 @@ func Hostile() reconcile.Overview {
 		f.Evidence = []reconcile.Evidence{{Source: evil, Fact: strings.Repeat("\u0301", 50) + evil}}
 	}
 	o.FindingsOpen = map[string]int{evil: 2}
-	o.Sources[0] = reconcile.SourceSeen{Name: "listing:" + evil, Reason: evil, Since: Ago(time.Hour)}
+	o.Sources[0] = reconcile.SourceSeen{Name: "listing:" + evil, Reason: reconcile.Said(evil), Since: Ago(time.Hour)}
 	o.Templates[0] = reconcile.TemplateSeen{Provider: evil, Name: evil, Raw: evil, Error: evil}
 	o.Recent[0].Detail = evil + "\n" + strings.Repeat("\u202elog <b>line</b>\r\n", 2000)
 	o.Recent[0].Sandbox = evil

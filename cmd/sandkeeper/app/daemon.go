@@ -248,7 +248,7 @@ func (d *Daemon) tellFrozen(ctx context.Context, r *run.Result) {
 	for _, s := range r.Frozen() {
 		now[s.Name] = true
 		if !d.frozen[s.Name] {
-			d.Log.WarnContext(ctx, "source not trusted", "source", s.Name, "reason", s.Reason)
+			d.Log.WarnContext(ctx, "source not trusted", "source", s.Name, "reason", s.Reason.String())
 		}
 	}
 	for name := range d.frozen {

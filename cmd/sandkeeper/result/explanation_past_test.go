@@ -16,7 +16,7 @@ func TestWhatIsNotSeenIsNotGone(t *testing.T) {
 	gone := seen
 	gone.GoneAt = at
 	row := &reconcile.Task{ID: "t1", State: reconcile.TaskStopped}
-	blind := []reconcile.SourceSeen{{Name: "listing:yard", Reason: "the listing failed: 503"}}
+	blind := []reconcile.SourceSeen{{Name: "listing:yard", Reason: reconcile.ListingFailed("503")}}
 	for name, tt := range map[string]struct {
 		id      string
 		row     *reconcile.Task

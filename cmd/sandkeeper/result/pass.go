@@ -168,7 +168,7 @@ func Date(held reconcile.HeldBy, c *reconcile.Controls) {
 func SourcesOf(sources []reconcile.SourceSeen) []Source {
 	out := []Source{}
 	for _, s := range sources {
-		out = append(out, Source{s.Name, s.Trusted, s.Reason})
+		out = append(out, Source{s.Name, s.Trusted, s.Reason.String()})
 	}
 	return out
 }

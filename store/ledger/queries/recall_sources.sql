@@ -1,2 +1,3 @@
 -- How far each source is trusted.
-SELECT name, trusted, reason, since, recovered_at, last_trusted, clock, set_back, beat FROM sandkeeper.sources
+SELECT name, trusted, reason, since, recovered_at, last_trusted, clock, set_back, beat, distrust
+FROM sandkeeper.sources
