@@ -22,7 +22,7 @@ const (
 // longer ago than that. What the busy time before needed besides is given back to the system.
 const (
 	restsAfter = 5 * time.Second
-	restBytes  = 6 << 20
+	restBytes  = 4 << 20
 )
 
 // How large the heap of a full pass gets by the end, for so many tasks and sandboxes, as these parts make it.

@@ -17,7 +17,7 @@ func TestGarbageIsLeft(t *testing.T) {
 		{4 << 30, spareBytes, 0, 25},
 		{10 << 20, spareBytes, 90 << 20, 800}, {60 << 20, spareBytes, 90 << 20, 50}, {60 << 20, spareBytes, 61 << 20, 40},
 		{96 << 20, spareBytes, 90 << 20, 25},
-		{1 << 20, restBytes, 0, 400}, {60 << 20, restBytes, 0, 10}, {4 << 30, restBytes, 0, 6},
+		{1 << 20, restBytes, 0, 400}, {60 << 20, restBytes, 0, 6}, {4 << 30, restBytes, 0, 4},
 	} {
 		if got, _ := paceOf(c.live, c.spare, c.expected); got != c.want {
 			t.Errorf("%d MB live of %d: %d %%, want %d %%", c.live>>20, c.expected>>20, got, c.want)
