@@ -42,7 +42,8 @@ func (b *bench) pace(ctx context.Context, t *table, n int) error {
 	// They began an hour ago, and have a little more than that.
 	err = sql(ctx, w.dsn, countStatements, fmt.Sprintf(`
 		UPDATE program.tasks AS t SET created_at = now() - interval '2 hours',
-			started_at = now() - interval '1 hour' + i * interval '1 second' / %[1]d, updated_at = now() - interval '1 hour', timeout_seconds = 3600 + %[2]f * i + %[3]f
+			started_at = now() - interval '1 hour' + i * interval '1 second' / %[1]d,
+			updated_at = now() - interval '1 hour', timeout_seconds = 3600 + %[2]f * i + %[3]f
 		FROM generate_series(1, %[1]d) i WHERE t.sandbox_id = 'omoios-' || i`,
 		overdueRows, overdueApart.Seconds(), overdueFrom.Seconds()), fmt.Sprintf(`
 		UPDATE sandbox_events SET created_at = now() - interval '1 hour'
