@@ -35,9 +35,12 @@ func (s TaskSeen) Compact() *CompactTask {
 }
 
 // Keep makes it what is kept of one.
-func (c *CompactTask) Keep(s TaskSeen) {
+func (c *CompactTask) Keep(s TaskSeen) { c.keep(s.ID, s) }
+
+// keep keeps one under an id. It is its own, else it does not fit.
+func (c *CompactTask) keep(id string, s TaskSeen) {
 	*c = CompactTask{
-		id: s.ID, sandbox: s.Sandbox,
+		id: id, sandbox: s.Sandbox,
 		common: unique.Make(commonTask{s.Status, s.Tenant, s.State, s.ErrorChanged, s.Live}),
 		since:  MomentOf(s.Since), firstSeen: MomentOf(s.FirstSeen), updatedAt: MomentOf(s.UpdatedAt),
 		startedAt: MomentOf(s.StartedAt), beatAt: MomentOf(s.BeatAt),
@@ -47,15 +50,17 @@ func (c *CompactTask) Keep(s TaskSeen) {
 	times := [...]time.Time{s.Since, s.FirstSeen, s.UpdatedAt, s.StartedAt, s.BeatAt}
 	fits := times == [...]time.Time{again.Since, again.FirstSeen, again.UpdatedAt, again.StartedAt, again.BeatAt}
 	rare := [...]time.Time{s.StaleStart, s.AheadSign, s.AheadSince, s.Recreated, s.LateSign, s.MarkAt}
-	if !fits || rare != [len(rare)]time.Time{} ||
+	if !fits || s.ID != id || rare != [len(rare)]time.Time{} ||
 		s.Named != s.Sandbox || s.Trace != "" || s.Attempts != nil || s.MarkSum != 0 {
 		whole := s // a copy only here: else each that is compacted would be allocated whole as well
-		*c = CompactTask{whole: &whole}
+		*c = CompactTask{id: id, whole: &whole}
 	}
 }
 
-func (c *CompactTask) isWhole() bool { return c.whole != nil }
-func (c *CompactTask) place() *place { return &c.at }
+func (c *CompactTask) isWhole() bool     { return c.whole != nil }
+func (c *CompactTask) place() *place     { return &c.at }
+func (c *CompactTask) key() string       { return c.id }
+func (c *CompactTask) is(id string) bool { return c.id == id }
 
 // texts are the ids of the task and of its sandbox.
 func (c *CompactTask) texts() (id, sandbox string) {
@@ -132,22 +137,30 @@ func (s SandboxSeen) Compact() *CompactSandbox {
 }
 
 // Keep makes it what is kept of one.
-func (c *CompactSandbox) Keep(s SandboxSeen) {
+func (c *CompactSandbox) Keep(s SandboxSeen) { c.keep(s.Ref, s) }
+
+// keep keeps one under a reference, likewise.
+func (c *CompactSandbox) keep(ref Ref, s SandboxSeen) {
 	*c = CompactSandbox{
-		id: s.ID, name: s.Name, task: s.Task,
-		common:    unique.Make(commonSandbox{s.Provider, s.Template, s.Raw, s.Region, s.State, s.Size, s.GoneByUs}),
+		id: ref.ID, name: s.Name, task: s.Task,
+		common:    unique.Make(commonSandbox{ref.Provider, s.Template, s.Raw, s.Region, s.State, s.Size, s.GoneByUs}),
 		createdAt: MomentOf(s.CreatedAt), firstSeen: MomentOf(s.FirstSeen), stateSince: MomentOf(s.StateSince),
 		resumedAt: MomentOf(s.ResumedAt), workedAt: MomentOf(s.WorkedAt), ranAt: MomentOf(s.RanAt),
 		goneAt: MomentOf(s.GoneAt),
 	}
 	if c.Seen() != s {
 		whole := s
-		*c = CompactSandbox{whole: &whole}
+		*c = CompactSandbox{id: ref.ID, common: unique.Make(commonSandbox{provider: ref.Provider}), whole: &whole}
 	}
 }
 
 func (c *CompactSandbox) isWhole() bool { return c.whole != nil }
 func (c *CompactSandbox) place() *place { return &c.at }
+func (c *CompactSandbox) key() Ref      { return Ref{c.common.Value().provider, c.id} }
+
+func (c *CompactSandbox) is(ref Ref) bool {
+	return c.id == ref.ID && c.common.Value().provider == ref.Provider
+}
 
 // Task is the id of its task.
 func (c *CompactSandbox) Task() string {
@@ -259,7 +272,7 @@ func (m *Memory) RememberSandbox(s *SandboxSeen) *CompactSandbox {
 func (m *Memory) TaskOf(was *CompactSandbox) *CompactTask {
 	task := was.Task()
 	if was.of != 0 && was.of <= m.Tasks.last() {
-		kept := m.Tasks.all.kept.of(was.of)
+		kept := m.Tasks.all.numbers.kept.of(was.of)
 		if id, _ := kept.texts(); kept.at != 0 && id == task {
 			return kept
 		}

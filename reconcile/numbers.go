@@ -8,12 +8,19 @@ import (
 
 // numbers gives keys their places, from 1 on, in the order in which they come, and again where one was dropped. It is
 // a map for as many as there are tasks alive: its table has 8 bytes for a number and grows without a look at any key,
-// so that much of it stays in the processor's cache, and the keys stand one behind the other.
-type numbers[K comparable] struct {
+// so that much of it stays in the processor's cache, and the things stand one behind the other. Each has its key in
+// itself.
+type numbers[K comparable, S any, C keyed[K, S]] struct {
 	table  []number // by hash; at least a quarter of it is free
 	shared bool     // the table, with a copy
-	keys   inARow[K]
-	free   []place // of keys that were dropped
+	kept   inARow[S]
+	free   []place // of things that were dropped
+}
+
+// Keyed is a thing that has its key in itself.
+type keyed[K comparable, S any] interface {
+	*S
+	is(k K) bool
 }
 
 // A number is the place of a key whose hash it is; 0 is free.
@@ -26,24 +33,24 @@ type number struct {
 var hashes = maphash.MakeSeed()
 
 // find is the place of a key, 0 where it has none, with its hash, and where in the table it is, or would be.
-func (n *numbers[K]) find(k K) (at place, hash uint32, slot int) {
+func (n *numbers[K, S, C]) find(k K) (at place, hash uint32, slot int) {
 	if len(n.table) == 0 {
 		return 0, 0, 0
 	}
 	hash = uint32(maphash.Comparable(hashes, k) >> 32)
 	for slot = n.slot(int(hash)); n.table[slot].at != 0; slot = n.slot(slot + 1) {
-		if is := n.table[slot]; is.hash == hash && *n.keys.of(is.at) == k {
+		if is := n.table[slot]; is.hash == hash && C(n.kept.of(is.at)).is(k) {
 			return is.at, hash, slot
 		}
 	}
 	return 0, hash, slot
 }
 
-func (n *numbers[K]) slot(of int) int { return of & (len(n.table) - 1) }
+func (n *numbers[K, S, C]) slot(of int) int { return of & (len(n.table) - 1) }
 
-// add is the place of a key, which is given one if it has none.
-func (n *numbers[K]) add(k K) (at place, known bool) {
-	if 4*(n.keys.len()+1) > 3*len(n.table) {
+// add is the place of a key, which is given one if it has none. Then the thing that is put there is to have that key.
+func (n *numbers[K, S, C]) add(k K) (at place, known bool) {
+	if 4*(n.kept.len()+1) > 3*len(n.table) {
 		n.grow()
 	}
 	at, hash, slot := n.find(k)
@@ -53,9 +60,8 @@ func (n *numbers[K]) add(k K) (at place, known bool) {
 	if last := len(n.free) - 1; last >= 0 {
 		at, n.free = n.free[last], n.free[:last]
 	} else {
-		at = n.keys.add()
+		at = n.kept.add()
 	}
-	*n.keys.own(at) = k
 	n.own()
 	n.table[slot] = number{hash, at}
 	return at, false
@@ -63,7 +69,7 @@ func (n *numbers[K]) add(k K) (at place, known bool) {
 
 // drop takes a key its place, which another one may be given; 0 where it has none. What stands behind it in the table
 // moves up, so that it is found.
-func (n *numbers[K]) drop(k K) place {
+func (n *numbers[K, S, C]) drop(k K) place {
 	at, _, slot := n.find(k)
 	if at == 0 {
 		return 0
@@ -75,26 +81,26 @@ func (n *numbers[K]) drop(k K) place {
 		}
 	}
 	n.table[slot] = number{}
-	var none K
-	*n.keys.own(at) = none
+	var none S
+	*n.kept.own(at) = none
 	n.free = append(n.free, at)
 	return at
 }
 
 // own makes the table its own.
-func (n *numbers[K]) own() {
+func (n *numbers[K, S, C]) own() {
 	if n.shared {
 		n.table, n.shared = slices.Clone(n.table), false
 	}
 }
 
 // clone is a copy: neither sees what is written to the other one.
-func (n *numbers[K]) clone() numbers[K] {
+func (n *numbers[K, S, C]) clone() numbers[K, S, C] {
 	n.shared = true
-	return numbers[K]{n.table, true, n.keys.clone(), slices.Clone(n.free)}
+	return numbers[K, S, C]{n.table, true, n.kept.clone(), slices.Clone(n.free)}
 }
 
-func (n *numbers[K]) grow() {
+func (n *numbers[K, S, C]) grow() {
 	before := n.table
 	n.table, n.shared = make([]number, max(2*len(before), 16)), false
 	for _, is := range before {

@@ -220,7 +220,7 @@ func (o *OnlyBoxes) Of(m *Memory, was *CompactTask) *CompactSandbox {
 	if was == nil || int(was.at) >= len(o.of) || o.of[was.at] == 0 || o.of[was.at] == several {
 		return nil
 	}
-	return m.Sandboxes.all.kept.of(o.of[was.at])
+	return m.Sandboxes.all.numbers.kept.of(o.of[was.at])
 }
 
 // AddAt counts a row by where its task is remembered, with its one sandbox.

@@ -8,22 +8,22 @@ import (
 
 // Remembered is what the ledger remembers of many things of one kind, by key. There are as many as tasks and sandboxes
 // are alive: each is kept compact, one behind the other, and made whole for who asks.
-type Remembered[K comparable, V interface{ Compact() C }, S any, C compacted[V, S]] struct {
-	all *everyOne[K, S] // copies share it
+type Remembered[K comparable, V interface{ Compact() C }, S any, C compacted[K, V, S]] struct {
+	all *everyOne[K, V, S, C] // copies share it
 }
 
 // everyOne are those that are remembered, by place.
-type everyOne[K comparable, S any] struct {
-	numbers numbers[K]
-	kept    inARow[S]  // one that was dropped has no place
-	rare    map[K]bool // of them, those that do not fit
-	shared  bool       // those, with a copy
+type everyOne[K comparable, V, S any, C compacted[K, V, S]] struct {
+	numbers numbers[K, S, C] // one that was dropped has no place
+	rare    map[K]bool       // of them, those that do not fit
+	shared  bool             // those, with a copy
 }
 
-// Compacted is what a thing is kept as.
-type compacted[V, S any] interface {
-	*S
-	Keep(V)
+// Compacted is what a thing is kept as. It has the key under which it is remembered.
+type compacted[K comparable, V, S any] interface {
+	keyed[K, S]
+	keep(k K, v V)
+	key() K
 	Seen() V
 	isWhole() bool // it did not fit, and is kept as it is
 	place() *place
@@ -56,7 +56,7 @@ type RememberedTasks = Remembered[string, TaskSeen, CompactTask, *CompactTask]
 type RememberedSandboxes = Remembered[Ref, SandboxSeen, CompactSandbox, *CompactSandbox]
 
 // RememberedOf remembers what a map holds.
-func RememberedOf[K comparable, V interface{ Compact() C }, S any, C compacted[V, S]](all map[K]V,
+func RememberedOf[K comparable, V interface{ Compact() C }, S any, C compacted[K, V, S]](all map[K]V,
 ) (r Remembered[K, V, S, C]) {
 	for k, v := range all {
 		r.Put(k, v)
@@ -69,21 +69,18 @@ func (r *Remembered[K, V, S, C]) Put(k K, v V) { r.put(k, v) }
 
 func (r *Remembered[K, V, S, C]) put(k K, v V) C {
 	if r.all == nil {
-		r.all = &everyOne[K, S]{rare: map[K]bool{}}
+		r.all = &everyOne[K, V, S, C]{rare: map[K]bool{}}
 	}
-	at, known := r.all.numbers.add(k)
-	if !known && at > r.last() {
-		r.all.kept.add()
-	}
-	kept := C(r.all.kept.own(at))
-	kept.Keep(v)
+	at, _ := r.all.numbers.add(k)
+	kept := C(r.all.numbers.kept.own(at))
+	kept.keep(k, v)
 	*kept.place() = at
 	r.all.mark(k, kept.isWhole())
 	return kept
 }
 
 // mark notes whether one is rare.
-func (e *everyOne[K, S]) mark(k K, rare bool) {
+func (e *everyOne[K, V, S, C]) mark(k K, rare bool) {
 	if len(e.rare) == 0 && !rare || e.rare[k] == rare {
 		return
 	}
@@ -100,9 +97,7 @@ func (r *Remembered[K, V, S, C]) Drop(k K) {
 	if r.all == nil {
 		return
 	}
-	if at := r.all.numbers.drop(k); at != 0 {
-		var none S
-		*r.all.kept.own(at) = none
+	if r.all.numbers.drop(k) != 0 {
 		r.all.mark(k, false)
 	}
 }
@@ -114,7 +109,7 @@ func (r Remembered[K, V, S, C]) Clone() Remembered[K, V, S, C] {
 		return r
 	}
 	r.all.shared = true
-	return Remembered[K, V, S, C]{&everyOne[K, S]{r.all.numbers.clone(), r.all.kept.clone(), r.all.rare, true}}
+	return Remembered[K, V, S, C]{&everyOne[K, V, S, C]{r.all.numbers.clone(), r.all.rare, true}}
 }
 
 // Rare is what is remembered, whole, of one that does not fit what most are kept as. Who asks for what few have, as a
@@ -132,7 +127,7 @@ func (r Remembered[K, V, S, C]) At(k K) (kept C, known bool) {
 		return nil, false
 	}
 	if at, _, _ := r.all.numbers.find(k); at != 0 {
-		return r.all.kept.of(at), true
+		return r.all.numbers.kept.of(at), true
 	}
 	return nil, false
 }
@@ -162,25 +157,30 @@ func (r Remembered[K, V, S, C]) Len() int {
 	if r.all == nil {
 		return 0
 	}
-	return r.all.kept.len() - len(r.all.numbers.free)
+	return r.all.numbers.kept.len() - len(r.all.numbers.free)
 }
 
 func (r Remembered[K, V, S, C]) last() place {
 	if r.all == nil {
 		return 0
 	}
-	return r.all.kept.last
+	return r.all.numbers.kept.last
 }
 
-// keyAt is the key of the one at a place.
-func (r Remembered[K, V, S, C]) keyAt(at place) K { return *r.all.numbers.keys.of(at) }
+// keyAt is the key of the one at a place; the zero value where it was dropped.
+func (r Remembered[K, V, S, C]) keyAt(at place) (k K) {
+	if kept := C(r.all.numbers.kept.of(at)); *kept.place() != 0 {
+		k = kept.key()
+	}
+	return k
+}
 
 // Kept are all of them as they are kept, in the order of their places: where none was dropped, that in which they came.
 func (r Remembered[K, V, S, C]) Kept() iter.Seq2[K, C] {
 	return func(yield func(K, C) bool) {
 		for at := place(1); at <= r.last(); at++ {
-			kept := C(r.all.kept.of(at))
-			if *kept.place() != 0 && !yield(*r.all.numbers.keys.of(at), kept) {
+			kept := C(r.all.numbers.kept.of(at))
+			if *kept.place() != 0 && !yield(kept.key(), kept) {
 				return
 			}
 		}
@@ -200,8 +200,8 @@ func (r Remembered[K, V, S, C]) keptBut(but marks) iter.Seq2[K, C] {
 				if at == 0 || at > r.last() {
 					continue
 				}
-				kept := C(r.all.kept.of(at))
-				if *kept.place() != 0 && !yield(*r.all.numbers.keys.of(at), kept) {
+				kept := C(r.all.numbers.kept.of(at))
+				if *kept.place() != 0 && !yield(kept.key(), kept) {
 					return
 				}
 			}

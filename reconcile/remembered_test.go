@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -28,6 +29,30 @@ func TestRare(t *testing.T) {
 	m.Put("t1", TaskSeen{ID: "t1"})
 	if _, rare := other.Rare("t1"); rare || live != 2 {
 		t.Errorf("rare: %t, of %d", rare, live)
+	}
+}
+
+// What is remembered under a key that is not its own is found by that key, and is what was put.
+func TestRememberedUnderAnotherKey(t *testing.T) {
+	m := Memory{}
+	task, box := TaskSeen{ID: "t1", Live: true}, SandboxSeen{Ref: Ref{"lab", "s1"}, Task: "t1"}
+	m.Tasks.Put("other", task)
+	m.Sandboxes.Put(Ref{"lab", "other"}, box)
+	m.Sandboxes.Put(Ref{"elsewhere", "s1"}, box)
+	if got, known := m.Tasks.Get("other"); !known || !reflect.DeepEqual(got, task) || m.Tasks.Has("t1") {
+		t.Errorf("the task is %+v, known %t", got, known)
+	}
+	for _, ref := range []Ref{{"lab", "other"}, {"elsewhere", "s1"}} {
+		if got, known := m.Sandboxes.Get(ref); !known || got != box || m.Sandboxes.Has(box.Ref) {
+			t.Errorf("the sandbox at %s is %+v, known %t", ref, got, known)
+		}
+	}
+	if refs := slices.Collect(m.Sandboxes.Keys()); !slices.Equal(refs, []Ref{{"lab", "other"}, {"elsewhere", "s1"}}) {
+		t.Errorf("they are remembered under %v", refs)
+	}
+	m.Sandboxes.Drop(Ref{"lab", "other"})
+	if m.Sandboxes.Len() != 1 || m.Sandboxes.Has(Ref{"lab", "other"}) {
+		t.Errorf("%d are left", m.Sandboxes.Len())
 	}
 }
 

@@ -83,6 +83,11 @@ func (p *Plain) Add(was *CompactTask) {
 	}
 }
 
+// Room makes room for all rows of which something is remembered, and their sandboxes: what grows is copied.
+func (p *Plain) Room(m *Memory) {
+	p.rows, p.unlisted = make(marks, m.Tasks.last()/64+1), make(marks, m.Sandboxes.last()/64+1)
+}
+
 // AddSandbox counts a sandbox likewise.
 func (p *Plain) AddSandbox(was *CompactSandbox) {
 	p.Sandboxes++

@@ -240,6 +240,7 @@ func (s *Sieve) Ended(asOf time.Time) bool {
 	st, heard := s.again, s.plain.Heard
 	s.plain = reconcile.Plain{AsOf: asOf, Heard: heard}
 	p := &s.plain
+	p.Room(&s.v.S.Memory)
 	newest := reconcile.MomentOf(time.Time{})
 	active, made := newest, newest
 	for _, rows := range st.rows {

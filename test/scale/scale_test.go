@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,6 +150,25 @@ func TestProvider(t *testing.T) {
 	n, err := bare.Pages(t.Context(), server.URL)
 	if n != len(p.tasks)-1 || err != nil || p.stats.Deletes != 1 || p.stats.Gets != 4 || p.stats.Lists != 6 {
 		t.Errorf("%d listed, %v, %+v", n, err, p.stats)
+	}
+}
+
+// TestProviderLabels: a search by labels finds what has all of them, on one page where that is few.
+func TestProviderLabels(t *testing.T) {
+	p := &provider{tasks: make([]string, 2*pageSize+50), ended: map[int]time.Time{}}
+	p.tasks[pageSize+9] = "task-1"
+	server := httptest.NewServer(p.routes())
+	defer server.Close()
+	for labels, want := range map[string]int{`{"task_id":"task-1"}`: 1, `{"project":"omoios","task_id":"task-1"}`: 1,
+		`{"project":"other","task_id":"task-1"}`: 0, `{"task_id":"task-2"}`: 0, `{"unknown":"x"}`: 0} {
+		var got struct {
+			Items      []struct{ ID string }
+			NextCursor *string
+		}
+		err := bare.JSON(t.Context(), server.URL+"/api/sandbox?labels="+url.QueryEscape(labels), &got)
+		if err != nil || len(got.Items) != want || got.NextCursor != nil || want > 0 && got.Items[0].ID != boxID(pageSize+9) {
+			t.Errorf("with %s: %+v, %v; want %d", labels, got, err, want)
+		}
 	}
 }
 

@@ -132,9 +132,17 @@ func (p *provider) list(w http.ResponseWriter, r *http.Request) {
 	if err != nil { // none: it is the first page
 		from = madeAfter(r.URL.Query().Get("createdAtAfter"))
 	}
+	var labels map[string]string
+	if text := r.URL.Query().Get("labels"); text != "" && json.Unmarshal([]byte(text), &labels) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
 	upTo := from // what is gone takes no place on a page
 	text := []byte(`{"items":[`)
 	for shown := 0; upTo < len(p.tasks) && shown < pageSize; upTo++ {
+		if !p.labelled(upTo, labels) {
+			continue
+		}
 		state := p.state(upTo, now)
 		if state == "" {
 			continue
@@ -156,6 +164,20 @@ func (p *provider) list(w http.ResponseWriter, r *http.Request) {
 		s.LastPage = time.Now()
 	})
 }
+
+// labelled reports whether a sandbox has all these labels. As at the vendor, a search for the sandboxes of one task is
+// no listing of all.
+func (p *provider) labelled(i int, labels map[string]string) bool {
+	for key, value := range labels {
+		if has := fixedLabels[key]; key == "task_id" && value != p.tasks[i] || key != "task_id" && value != has {
+			return false
+		}
+	}
+	return true
+}
+
+// fixedLabels are those that all sandboxes have alike.
+var fixedLabels = map[string]string{"project": "omoios", "agent_id": "agent-1", "phase_id": "phase-2"}
 
 // state is how a sandbox is seen; "" when it is gone.
 func (p *provider) state(i int, now time.Time) string {
