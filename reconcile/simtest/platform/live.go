@@ -53,13 +53,17 @@ func nobodys(t *Platform, b *box) bool {
 		!t.table.rows[b.task.id].names(b))
 }
 
-// Ageless reports whether a clock by which a sandbox or its row is as old as it is has jumped since either was made.
+// Ageless reports whether a clock by which a sandbox or its row is as old as it is has jumped since either was made, or
+// whether it truly was there before the task was handed out, and is another's: names may be given again.
 func (t *Platform) Ageless(task string, ref reconcile.Ref) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b := meant(t, task, ref)
 	if b == nil {
 		return false
+	}
+	if k := t.tasks[task]; k != nil && k.box != b && b.task != k && b.born.Before(k.handed) {
+		return true
 	}
 	return slices.ContainsFunc([]string{domainTasks, domainLedger, ref.Provider}, func(domain string) bool {
 		return t.clocks.moved(domain, b.born) > reconcile.ProviderSkew
