@@ -43,8 +43,8 @@ func leakOf(v *view.View, s *reconcile.Subject, r *reconcile.Verdict) []reconcil
 	return out
 }
 
-// leakedFor is how long the sandbox was there for nothing, no longer than it exists: since the finding began, or since its
-// task was over.
+// leakedFor is how long the sandbox was there for nothing, no longer than it exists: since the finding began, or since
+// its task was over.
 func leakedFor(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, r *reconcile.Verdict) time.Duration {
 	age := v.Born(*b)
 	if !r.Began.IsZero() {

@@ -192,7 +192,8 @@ func (v *places) handedOn(provider string, s *reconcile.Subject) *reconcile.Sand
 }
 
 // FindsSome reports whether a search found a sandbox, for what is asked of a provider, that a direct look does not know
-// to be gone or over, and that is not one of the task's that are over: an index may show for long what is not there any more.
+// to be gone or over, and that is not one of the task's that are over: an index may show for long what is not there any
+// more.
 func (v *places) FindsSome(s *reconcile.Subject, provider string, find reconcile.FindLookup) bool {
 	return slices.ContainsFunc(find.Sandboxes, func(sb reconcile.Sandbox) bool {
 		//guard:where-found-gone live

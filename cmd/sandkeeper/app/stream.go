@@ -76,9 +76,9 @@ func (a *App) listen(ctx context.Context, name string, s reconcile.Streams) {
 // A reopening is how long a stream is waited with before it is opened again.
 type reopening struct{ wait time.Duration } // of the next one that is over too soon
 
-// after is the pause behind a stream that lasted so long and came to its end, or broke. One that is over sooner than the
-// last wait took tells of an engine or a proxy that ends each: its clock may be ahead by more than streams last. Without a
-// pause the asking would take the whole rate of the provider.
+// after is the pause behind a stream that lasted so long and came to its end, or broke. One that is over sooner than
+// the last wait took tells of an engine or a proxy that ends each: its clock may be ahead by more than streams last.
+// Without a pause the asking would take the whole rate of the provider.
 func (r *reopening) after(lasted time.Duration, ended bool) time.Duration {
 	long := lasted > r.wait
 	if long {
