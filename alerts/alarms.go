@@ -66,7 +66,7 @@ func (r *reading) staleAlarms() []reconcile.Alarm {
 	}
 	a := alarmed(alarm("pass-stale", "", reconcile.SeverityCritical, p.EndedAt))
 	return []reconcile.Alarm{a.says("No full pass was complete since "+text.Time(p.EndedAt),
-		"Leaks and dead tasks are not repaired. First run: sandkeeper once")}
+		"What the passes do not see is not repaired: leaks, and tasks that are dead. First run: sandkeeper once")}
 }
 
 func (r *reading) incidentAlarms() (out []reconcile.Alarm) {
@@ -109,8 +109,8 @@ func (r *reading) disabledAlarms() (out []reconcile.Alarm) {
 func (r *reading) sourceAlarms() (out []reconcile.Alarm) {
 	for _, s := range exported(r.Sources) {
 		kind, after := "freeze", r.bounds.Frozen
-		if of, _ := reconcile.SourceParts(s.Name); of == reconcile.SourceCredential {
-			kind, after = "credential", refusedFor
+		if of, provider := reconcile.SourceParts(s.Name); of == reconcile.SourceCredential {
+			kind, after, s.Since = "credential", refusedFor, r.refusedSince(s, provider)
 		}
 		if s.Trusted || s.Since.IsZero() || r.Now.Sub(s.Since) < after || reconcile.IsClock(s.Name) {
 			continue
@@ -120,6 +120,18 @@ func (r *reading) sourceAlarms() (out []reconcile.Alarm) {
 			s.Reason.String()+". What rests on it is held. First run: sandkeeper check"))
 	}
 	return out
+}
+
+// refusedSince is since when nothing is listed for want of a credential. The credential's own moment is that of the
+// last call that was refused, and one is made each few minutes.
+func (r *reading) refusedSince(credential reconcile.SourceSeen, provider string) time.Time {
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		if s.Name == reconcile.ListingOf(provider) && !s.Trusted && !s.Since.IsZero() && s.Since.Before(credential.Since) {
+			return s.Since
+		}
+	}
+	return credential.Since
 }
 
 func (r *reading) falsePositiveAlarms() (out []reconcile.Alarm) {

@@ -39,6 +39,12 @@ func TestAlarms(t *testing.T) {
 			{Name: "link", Trusted: true, Since: noon.Add(-time.Hour)}, {Name: "clock:daytona", Since: noon.Add(-time.Hour)},
 			{Name: "credential:daytona", Since: noon.Add(-5 * time.Minute)}, {Name: "listing:gone", Since: noon.Add(-time.Hour)}}},
 			want: []string{"warning freeze:tasks", "warning credential:credential:daytona"}},
+		"a key that was refused once more a moment ago": {m: reconcile.Measures{Sources: []reconcile.SourceSeen{
+			{Name: "credential:daytona", Since: noon.Add(-time.Second)}, {Name: "listing:daytona", Since: noon.Add(-6 * time.Minute)}}},
+			want: []string{"warning credential:credential:daytona"}},
+		"a key that is refused since a moment ago": {m: reconcile.Measures{Sources: []reconcile.SourceSeen{
+			{Name: "credential:daytona", Since: noon.Add(-time.Second)}, {Name: "listing:daytona", Since: noon.Add(-time.Second)},
+			{Name: "listing:e2b", Since: noon.Add(-6 * time.Minute)}}}},
 		"false positives": {m: reconcile.Measures{Tallies: map[string]reconcile.Tally{"inactive": {Verdicts: 9, FalsePositives: 1},
 			"errored": {Verdicts: 9}}}, want: []string{"warning false-positives:inactive"}},
 		"a hold that ends soon":       {m: reconcile.Measures{Controls: reconcile.Controls{Holds: []reconcile.Hold{hold(time.Hour)}}}, want: []string{"warning hold-ends:7"}},

@@ -347,6 +347,17 @@ func TestHollowIsEndedAndNotProbed(t *testing.T) {
 	}
 }
 
+// What the Worker has no record of runs, and nobody can run anything in it: the probe says so.
+func TestProbeWithoutARecord(t *testing.T) {
+	r := newRig(t, joined, cloudflaretest.Options{})
+	id := r.put(simulated.Sandbox{Name: "mine-1"})
+	r.server.Forget(id)
+	got := r.Probe(t.Context(), r.get(id), reconcile.ProbePolicy{Exec: "true", Path: "/", Timeout: time.Minute})
+	if got.Outcome != reconcile.NotAllowed || !strings.Contains(got.Detail, "no record") {
+		t.Errorf("Probe = %+v, want it barred for want of a record", got)
+	}
+}
+
 // The vendor's gated calls: off unless asked for, and where they are not enabled that is said.
 func TestInstanceAPI(t *testing.T) {
 	enable := func(e *entry.Entry) { e.Extra["instance_api"] = "true" }

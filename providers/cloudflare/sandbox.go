@@ -113,7 +113,9 @@ func (p *Provider) Probe(ctx context.Context, s reconcile.Sandbox, policy reconc
 		switch {
 		case err != nil:
 			return wire.Unclear(text.Clip("look first: "+err.Error(), 200))
-		case of.record == nil, now.NoContainer, now.State != reconcile.SandboxRunning:
+		case of.record == nil:
+			return wire.Barred("the Worker has no record of it to run anything by")
+		case now.NoContainer, now.State != reconcile.SandboxRunning:
 			return wire.Barred("by now the sandbox is " + cmp.Or(now.Raw, "in no known state"))
 		}
 		return wire.Halves(policy,

@@ -220,7 +220,8 @@ func TestFoundAndGone(t *testing.T) {
 		}
 		return out
 	}
-	v := JudgeWorld(worldtest.NewWorld(t, "task t1 running started=1h; look daytona/s1 gone; look daytona/s2 error")).View
+	v := JudgeWorld(worldtest.NewWorld(t, "task t1 running started=1h; look daytona/s1 gone; look daytona/s2 error; "+
+		"look daytona/s6 ended; look daytona/s7 suspended")).View
 	s := &reconcile.Subject{Boxes: []reconcile.SeenSandbox{
 		{Sandbox: &reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s4"}, State: reconcile.SandboxStopped}, Here: true},
 		{Sandbox: &reconcile.Sandbox{Ref: reconcile.Ref{Provider: "daytona", ID: "s5"}, State: reconcile.SandboxRunning}, Here: true}}}
@@ -235,6 +236,8 @@ func TestFoundAndGone(t *testing.T) {
 		"one of two is gone":             {"daytona", found("s1", "s3"), true},
 		"one that is over":               {"daytona", found("s1", "s4"), false},
 		"one that runs":                  {"daytona", found("s1", "s5"), true},
+		"on record as over":              {"daytona", found("s6"), false},
+		"one that sleeps":                {"daytona", found("s6", "s7"), true},
 		"its own, which runs elsewhere":  {"e2b", found("s5"), false},
 		"another one, elsewhere":         {"e2b", found("s3", "s5"), true},
 		"one elsewhere that nobody sees": {"e2b", found("s2"), true},

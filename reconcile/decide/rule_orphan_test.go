@@ -79,12 +79,12 @@ func TestOrphan(t *testing.T) {
 		"created 2h ago, by a clock that is an hour ahead": {
 			seen + "source clock:provider/daytona untrusted since=1h; listing daytona off=1h; " +
 				"box daytona/s1 running created=2h; knew box daytona/s1 running first=1m",
-			"kept", "created 1m ago of 5m"},
+			"kept", "first seen 1m ago of 5m"},
 		"the same, and the ledger has seen it for long enough": {
 			seen + "listing daytona off=1h; box daytona/s1 running created=2h; knew box daytona/s1 running first=5m", "due", ""},
 		"created while the clock was ahead, which is right again": {
 			seen + "source clock:provider/daytona trusted since=1m; box daytona/s1 running created=2h; " +
-				"knew box daytona/s1 running first=2m", "kept", "created 2m ago of 5m"},
+				"knew box daytona/s1 running first=2m", "kept", "first seen 2m ago of 5m"},
 		"created long before the clock was ahead": {
 			seen + "source clock:provider/daytona trusted since=5m; box daytona/s1 running created=2h; " +
 				"knew box daytona/s1 running first=2m", "due", ""},
@@ -93,7 +93,11 @@ func TestOrphan(t *testing.T) {
 			"kept", "created 1m ago of 5m"},
 		"created 2h ago, and an answer told no time": {
 			seen + "listing daytona undated=yes; box daytona/s1 running created=2h; knew box daytona/s1 running first=1m",
-			"kept", "created 1m ago of 5m"},
+			"kept", "first seen 1m ago of 5m"},
+		"created 2h ago, by a clock that is off, and nobody looked for a while": {
+			seen + "source clock:provider/daytona untrusted since=1h; listing daytona off=1h; watched since=6m; " +
+				"box daytona/s1 running created=2h; knew box daytona/s1 running first=1h",
+			"due", "running, at least 6m old"},
 		"created in the future": {seen + "box daytona/s1 running created=-1h", "kept", "first seen 0s ago of 5m (dated 1h ahead"},
 		"dated a year ahead, the ledger has seen it for long enough": {
 			seen + "box daytona/s1 running created=-8760h; knew box daytona/s1 running first=5m", "due", "365d ahead, which is not believed"},

@@ -32,7 +32,7 @@ func leakOf(v *view.View, s *reconcile.Subject, r *reconcile.Verdict) []reconcil
 	if b == nil || !b.Here || !b.State.Exists() {
 		return nil
 	}
-	lasted := max(leakedFor(v, b, r), 0)
+	lasted := max(leakedFor(v, s, b, r), 0)
 	add := func(name string, n int64) reconcile.Counter {
 		return reconcile.Counter{Name: name, Rule: r.Rule, Provider: r.Provider, Value: n}
 	}
@@ -43,11 +43,17 @@ func leakOf(v *view.View, s *reconcile.Subject, r *reconcile.Verdict) []reconcil
 	return out
 }
 
-// leakedFor is how long the sandbox was there for nothing, no longer than it exists.
-func leakedFor(v *view.View, b *reconcile.SeenSandbox, r *reconcile.Verdict) time.Duration {
+// leakedFor is how long the sandbox was there for nothing, no longer than it exists: since the finding began, or since
+// its task was over.
+func leakedFor(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, r *reconcile.Verdict) time.Duration {
 	age := v.Born(*b)
-	if r.Began.IsZero() {
-		return age
+	if !r.Began.IsZero() {
+		return min(age, r.At.Sub(r.Began))
 	}
-	return min(age, r.At.Sub(r.Began))
+	if s.Task != nil && !s.Task.State.Live() {
+		if over, by := v.StateAge(s); by != "" {
+			return min(age, over)
+		}
+	}
+	return age
 }

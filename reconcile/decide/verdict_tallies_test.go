@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,22 +30,30 @@ func TestAges(t *testing.T) {
 // TestVerdictTallies: a leak counts from its beginning to the verdict, with what it cost; how late a verdict
 // comes is counted where its beginning is known.
 func TestVerdictTallies(t *testing.T) {
-	w := worldtest.NewWorld(t, worldtest.Anchor, "price daytona cents=100; box daytona/a running created=2h; finding orphan sandbox:daytona/a first=10m last=2m sighted=2m sightings=3")
-	j := JudgeWorld(w)
-	sums := map[string]int64{}
-	for _, c := range VerdictTallies(j.View, j.Decisions, j.Verdicts) {
-		sums[c.Name] += c.Value
-	}
-	if len(j.Verdicts) != 1 {
-		t.Fatalf("%d verdicts, want that of the orphan", len(j.Verdicts))
-	}
-	want := map[string]int64{reconcile.Leaks: 1, reconcile.LeakedMillis: 7_200_000, reconcile.LeakedMicros: 2_000_000}
-	for name := range sums {
-		if _, leak := want[name]; !leak {
-			delete(sums, name)
+	for name, c := range map[string]struct {
+		world          string
+		millis, micros int64
+	}{
+		"an orphan": {"box daytona/a running created=2h; " +
+			"finding orphan sandbox:daytona/a first=10m last=2m sighted=2m sightings=3", 7_200_000, 2_000_000},
+		"one whose task ended an hour and a half ago": {
+			"row t1 completed updated=90m; box daytona/a running created=9h task=t1 active=90m", 5_400_000, 1_500_000},
+		"one that is younger than the end of its task": {
+			"row t1 completed updated=9h; box daytona/a running created=2h task=t1 active=2h", 7_200_000, 2_000_000},
+	} {
+		w := worldtest.NewWorld(t, worldtest.Anchor, "price daytona cents=100; "+c.world)
+		j := JudgeWorld(w)
+		sums := map[string]int64{}
+		for _, c := range VerdictTallies(j.View, j.Decisions, j.Verdicts) {
+			sums[c.Name] += c.Value
 		}
-	}
-	if diff := cmp.Diff(want, sums); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
+		if len(j.Verdicts) != 1 {
+			t.Fatalf("%s: %d verdicts, want one", name, len(j.Verdicts))
+		}
+		want := map[string]int64{reconcile.Leaks: 1, reconcile.LeakedMillis: c.millis, reconcile.LeakedMicros: c.micros}
+		maps.DeleteFunc(sums, func(name string, _ int64) bool { return want[name] == 0 })
+		if diff := cmp.Diff(want, sums); diff != "" {
+			t.Errorf("%s: counted (-want +got):\n%s", name, diff)
+		}
 	}
 }

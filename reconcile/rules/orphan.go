@@ -48,8 +48,7 @@ func orphan(v *view.View, s *reconcile.Subject) Result {
 	age := min(v.Born(*b), v.Observed(reconcile.SourceTasks, reconcile.ListingOf(b.Provider)))
 	if age < after {
 		return Result{
-			Suspect: fmt.Sprintf("no task explains it, %s %s ago of %s%s", boxBegan(b), text.Duration(v.Born(*b)),
-				text.Duration(after), datedAhead(b)),
+			Suspect: fmt.Sprintf("no task explains it, %s of %s%s", boxBegan(v, b), text.Duration(after), datedAhead(b)),
 		}
 	}
 	//guard:orphan-unlabelled harm
@@ -65,8 +64,8 @@ func orphan(v *view.View, s *reconcile.Subject) Result {
 		Found: true, Sandbox: b, Sightings: v.P.Rules["orphan"].Sightings, Report: only != "",
 		//guard:orphan-unknown-state harm
 		Holds: append(orphanHolds(v, s, b), boxUnsure(b)...),
-		Reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s %s ago%s", subjectUnexplained(s, b), b.Raw,
-			boxBegan(b), text.Duration(v.Born(*b)), datedAhead(b)), only),
+		Reason: reconcile.Joined(fmt.Sprintf("no task explains it: %s; %s, %s%s", subjectUnexplained(s, b), b.Raw,
+			boxBegan(v, b), datedAhead(b)), only),
 		Evidence: evidence,
 	}
 }
@@ -104,12 +103,17 @@ func onlyReported(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox) 
 	return ""
 }
 
-// boxBegan says what the age of a sandbox is counted from.
-func boxBegan(b *reconcile.SeenSandbox) string {
-	if b.CreatedAt.IsZero() || view.DatedAhead(b.Sandbox) {
-		return "first seen"
+// boxBegan says how old a sandbox is taken to be, and by what. What its provider's clock or a gap between passes leaves
+// of an age is the least that it can be.
+func boxBegan(v *view.View, b *reconcile.SeenSandbox) string {
+	age := v.Born(*b)
+	switch stamped := b.AsOf.Sub(b.CreatedAt); {
+	case !b.CreatedAt.IsZero() && !view.DatedAhead(b.Sandbox) && age == stamped:
+		return "created " + text.Duration(age) + " ago"
+	case b.Known && age != v.Now.Sub(b.Seen().FirstSeen):
+		return "at least " + text.Duration(age) + " old"
 	}
-	return "created"
+	return "first seen " + text.Duration(age) + " ago"
 }
 
 // subjectExplained says in words why the subject cannot be an orphan.

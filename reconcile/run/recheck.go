@@ -188,9 +188,14 @@ func (o *recheck) boxes(refs []reconcile.Ref, task string) []reconcile.SeenSandb
 		look := o.View.S.Lookups[ref]
 		seen, known := o.View.S.Memory.Sandboxes.Get(ref)
 		// One that was the task's, and is on record as over, shows the labels that it had last.
-		over := look.Sandbox.State == reconcile.SandboxEnded && seen.Task == task || seen.Another(&look.Sandbox, o.View.Now)
+		over := look.Sandbox.State == reconcile.SandboxEnded && seen.Task == task
+		another := seen.Another(&look.Sandbox, o.View.Now)
 		switch {
-		case look.Gone && known, known && look.Error == "" && over && look.Sandbox.Task != task:
+		case known && look.Error == "" && over && !another && look.Sandbox.Task != task:
+			sb := look.Sandbox
+			sb.Task = task
+			out = append(out, o.referred(&sb, task))
+		case look.Gone && known, known && look.Error == "" && another && look.Sandbox.Task != task:
 			b := reconcile.RememberedBox(seen.Compact())
 			b.Gone = true
 			out = append(out, b)

@@ -192,7 +192,8 @@ func (v *places) handedOn(provider string, s *reconcile.Subject) *reconcile.Sand
 }
 
 // FindsSome reports whether a search found a sandbox, for what is asked of a provider, that a direct look does not know
-// to be gone, and that is not one of the task's that are over: an index may show for long what is not there any more.
+// to be gone or over, and that is not one of the task's that are over: an index may show for long what is not there any
+// more.
 func (v *places) FindsSome(s *reconcile.Subject, provider string, find reconcile.FindLookup) bool {
 	return slices.ContainsFunc(find.Sandboxes, func(sb reconcile.Sandbox) bool {
 		//guard:where-found-gone live
@@ -203,6 +204,11 @@ func (v *places) FindsSome(s *reconcile.Subject, provider string, find reconcile
 		//guard:where-found-own live
 		if sb.Provider != provider && s.HasBox(own) {
 			return false // all providers are searched at once: the task's own at one of them says nothing of this one
+		}
+		// What is on record as over may not show the label any more that made it the task's.
+		//guard:where-found-over live
+		if look := v.S.Lookups[sb.Ref]; (&reconcile.SeenSandbox{Sandbox: &look.Sandbox, Here: look.Error == ""}).Lost() {
+			return false
 		}
 		return !isOver(s, sb.Ref)
 	})

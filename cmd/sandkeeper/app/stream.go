@@ -11,7 +11,7 @@ import (
 	"github.com/sandkeeper/sandkeeper/store/queue"
 )
 
-// The waits before a stream that broke is opened again.
+// The waits before a stream that broke, or that ended as soon as it was open, is opened again.
 const (
 	reopenFirst = time.Second
 	reopenMost  = time.Minute
@@ -46,13 +46,14 @@ func (d *Daemon) streams(ctx context.Context) {
 func (a *App) listen(ctx context.Context, name string, s reconcile.Streams) {
 	a.Local.Streaming(name, false)
 	defer a.Local.Streaming(name, false)
-	lost, wait, limit := false, reopenFirst, rate.NewLimiter(10, 200)
+	lost, again, limit := false, reopening{wait: reopenFirst}, rate.NewLimiter(10, 200)
 	for ctx.Err() == nil {
+		began := time.Now()
 		err := s.Stream(ctx, func() {
 			if a.Local.Streaming(name, true); lost {
 				a.Log.InfoContext(ctx, "a provider's stream is open again", "provider", name)
 			}
-			lost, wait = false, reopenFirst
+			lost = false
 		}, func(sandbox string) {
 			if limit.Allow() {
 				a.ended(ctx, name, sandbox)
@@ -60,16 +61,35 @@ func (a *App) listen(ctx context.Context, name string, s reconcile.Streams) {
 				a.Local.Push(name, "too-many")
 			}
 		})
-		if err == nil || ctx.Err() != nil {
+		pause := again.after(time.Since(began), err == nil)
+		if pause == 0 || ctx.Err() != nil {
 			continue // it came to its end
 		}
-		if a.Local.Streaming(name, false); !lost {
+		if a.Local.Streaming(name, false); !lost && err != nil {
 			a.Log.WarnContext(ctx, "a provider's stream is lost, passes find the same later", "provider", name, "err", err)
 		}
-		lost = true
-		_ = reconcile.Sleep(ctx, wait) // ctx ended: so does the loop
-		wait = min(2*wait, reopenMost)
+		lost = err != nil
+		_ = reconcile.Sleep(ctx, pause) // ctx ended: so does the loop
 	}
+}
+
+// A reopening is how long a stream is waited with before it is opened again.
+type reopening struct{ wait time.Duration } // of the next one that is over too soon
+
+// after is the pause behind a stream that lasted so long and came to its end, or broke. One that is over sooner than
+// the last wait took tells of an engine or a proxy that ends each: its clock may be ahead by more than streams last.
+// Without a pause the asking would take the whole rate of the provider.
+func (r *reopening) after(lasted time.Duration, ended bool) time.Duration {
+	long := lasted > r.wait
+	if long {
+		r.wait = reopenFirst
+	}
+	if long && ended {
+		return 0
+	}
+	pause := r.wait
+	r.wait = min(2*r.wait, reopenMost)
+	return pause
 }
 
 // ended has a sandbox looked at that a stream says has ended.
