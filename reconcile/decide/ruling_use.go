@@ -205,7 +205,7 @@ func explained(_ *view.View, a *reconcile.Action, f *Facts) Ruling {
 
 func maybeAnothers(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 	//guard:asked-shared P1
-	if a.Rule == reconcile.RuleEmergency && ends(a) && !a.Anyway && v.MaybeAnothers(&f.Lookup.Sandbox, len(f.Users) > 0) {
+	if a.Rule == reconcile.RuleEmergency && ends(a) && !a.Anyway && v.MaybeAnothers(&f.Lookup.Sandbox, f.Users...) {
 		return withdraw(reconcile.HeldShared().String() + "; ask with --anyway")
 	}
 	return Ruling{}

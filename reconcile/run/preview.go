@@ -182,7 +182,9 @@ func viewSpares(v *view.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile
 	wishes := v.S.Memory.Controls
 	wishes.Pauses = nil
 	holds := reconcile.StepHolds(&wishes, &a, at)
+	var users []reconcile.Task
 	if t != nil {
+		users = append(users, *t)
 		at.Task = t.ID
 		holds = holds.With(reconcile.StepHolds(&wishes, &a, at)...)
 	}
@@ -200,7 +202,7 @@ func viewSpares(v *view.View, e *Preview, b *reconcile.SeenSandbox, t *reconcile
 		return fmt.Sprintf("task %s is %s in it (--include-running)", text.Clip(t.ID, 60), text.Clip(t.Status, 60))
 	case t == nil && v.S.Explained[b.Ref] != "" && !e.how.Running:
 		return "a row of " + v.S.Explained[b.Ref] + " explains it (--include-running)"
-	case e.Rule == reconcile.RuleEmergency && v.MaybeAnothers(b.Sandbox, t != nil) && !e.how.Anyway:
+	case e.Rule == reconcile.RuleEmergency && v.MaybeAnothers(b.Sandbox, users...) && !e.how.Anyway:
 		return reconcile.HeldShared().String() + " (--anyway)"
 	case len(frozen) > 0 && !e.how.Anyway:
 		return frozen.String() + " (--anyway)"

@@ -29,10 +29,13 @@ func (v *places) Fresh() bool {
 }
 
 // MaybeAnothers reports whether a sandbox may be another environment's that shares the account:
-// nothing here has ever known the task that it names.
-func (v *places) MaybeAnothers(sb *reconcile.Sandbox, used bool) bool {
+// nothing here has ever known the task that it names. That the row of another one names it makes that no more known: its
+// label may have come with another environment's name.
+func (v *places) MaybeAnothers(sb *reconcile.Sandbox, users ...reconcile.Task) bool {
 	known := v.S.Memory.Tasks.Has(sb.Task)
 	named := sb.Task != "" || sb.BadLink
+	//guard:asked-shared-named P1
+	used := slices.ContainsFunc(users, func(t reconcile.Task) bool { return sb.BadLink || t.ID == sb.Task })
 	return named && !known && !used && !v.P.Tasks.None && !v.P.Providers[sb.Provider].Exclusive
 }
 
