@@ -172,7 +172,8 @@ func lowered(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, out *
 func unendable(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, remedy reconcile.Remedy,
 ) (holds reconcile.HeldBy) {
 	//guard:judge-unlinked P1
-	if endsSandbox(remedy) && v.OnlyRemembered(s, b) {
+	//guard:judge-ends-alone live
+	if (endsSandbox(remedy) || endsAlone(s, remedy)) && v.OnlyRemembered(s, b) {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldDoubtful, What: reconcile.OnlyRemembered,
 			Reason: reconcile.DoubtfulOf(text.Clip(b.ID, 60))})
 	}
@@ -266,6 +267,11 @@ func anothersBox(v *view.View, s *reconcile.Subject, b *reconcile.SeenSandbox, r
 // again.
 func endsSandbox(remedy reconcile.Remedy) bool {
 	return remedy == reconcile.Terminate || remedy == reconcile.Quarantine || remedy == reconcile.Stop
+}
+
+// endsAlone reports whether a remedy for a row has only the sandbox left to end: that of a task which is over, say.
+func endsAlone(s *reconcile.Subject, remedy reconcile.Remedy) bool {
+	return (remedy == reconcile.Fail || remedy == reconcile.Requeue) && s.LinkState != reconcile.LinkLive
 }
 
 // stoppedAlready says why a sandbox that is only to be stopped is left: it does not run.

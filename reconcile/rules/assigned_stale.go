@@ -88,8 +88,9 @@ func assignedStale(v *view.View, s *reconcile.Subject) Result {
 }
 
 // listedSince reports whether each provider's last whole listing could show a sandbox of the task, which has waited for
-// one for so long: a full pass that is pushed aside may be the only one since. Who wants a start failed sooner than the
-// next full pass comes wants it by searches.
+// one for so long: a full pass that is pushed aside may be the only one since. One is made a while after its row was
+// written, and is shown a while after that. Who wants a start failed sooner than the next full pass comes wants it by
+// searches.
 func listedSince(v *view.View, t *reconcile.Task, age time.Duration) bool {
 	return !slices.ContainsFunc(v.P.Candidates(t), func(provider string) bool {
 		last, p := v.Sources[reconcile.ListingOf(provider)].LastTrusted, v.P.Providers[provider]
@@ -97,7 +98,8 @@ func listedSince(v *view.View, t *reconcile.Task, age time.Duration) bool {
 		if p.Referenced {
 			return true // what it showed, and no row has proven to be ours, the ledger does not remember
 		}
-		return last.IsZero() || v.Now.Sub(last) >= age-p.IndexLag
+		//guard:stale-made-later harm
+		return last.IsZero() || v.Now.Sub(last) >= age-p.IndexLag-view.ShownWithin
 	})
 }
 

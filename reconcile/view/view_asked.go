@@ -34,8 +34,10 @@ func (v *places) Fresh() bool {
 func (v *places) MaybeAnothers(sb *reconcile.Sandbox, users ...reconcile.Task) bool {
 	known := v.S.Memory.Tasks.Has(sb.Task)
 	named := sb.Task != "" || sb.BadLink
-	//guard:asked-shared-named P1
-	used := slices.ContainsFunc(users, func(t reconcile.Task) bool { return sb.BadLink || t.ID == sb.Task })
+	used := slices.ContainsFunc(users, func(t reconcile.Task) bool {
+		//guard:asked-shared-named P1
+		return sb.BadLink || t.ID == sb.Task
+	})
 	return named && !known && !used && !v.P.Tasks.None && !v.P.Providers[sb.Provider].Exclusive
 }
 
