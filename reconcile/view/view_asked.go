@@ -29,8 +29,8 @@ func (v *places) Fresh() bool {
 }
 
 // MaybeAnothers reports whether a sandbox may be another environment's that shares the account:
-// nothing here has ever known the task that it names. That the row of another one names it makes that no more known: its
-// label may have come with another environment's name.
+// nothing here has ever known the task that it names. That the row of another one names it makes that no more
+// known: its label may have come with another environment's name.
 func (v *places) MaybeAnothers(sb *reconcile.Sandbox, users ...reconcile.Task) bool {
 	known := v.S.Memory.Tasks.Has(sb.Task)
 	named := sb.Task != "" || sb.BadLink
