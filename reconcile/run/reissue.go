@@ -34,7 +34,8 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 			return a
 		}
 		//guard:reissue-heard lost
-		if !heard && a.How == reconcile.HowUnheard {
+		if !heard && a.How != "" {
+			a.How = unheard(a.How)
 			return a // it is gone, and still no answer said that what was asked for was heard
 		}
 		a.How = ""
@@ -46,6 +47,15 @@ func (r *executor) reissue(ctx context.Context, a reconcile.Action, controls *re
 		a.Detail, a.WaitsFor = a.Detail+notAgain+text.Clip(ruling.Why, 500), ruling.HeldBy
 	}
 	return a
+}
+
+// unheard is in which way a sandbox went for which no answer ever said that our request was heard: one of ours may have
+// been, but for what nobody here had asked for.
+func unheard(how reconcile.How) reconcile.How {
+	if how == reconcile.HowAdopted {
+		return how
+	}
+	return reconcile.HowUnheard
 }
 
 // repeat makes the same request once more, and reports whether the answer says that it was heard.

@@ -215,8 +215,15 @@ func (w harm) former(p *process, b *box, rule string) bool {
 	return behind || b.taken && (t.now().Sub(b.born) < 2*time.Minute || p.stale[b.ref.Provider])
 }
 
-// lastLook is the step at which the process read the task last.
-func (p *process) lastLook(task string) int { return max(p.rows[task].step, p.live.step) }
+// lastLook is the step at which the process read the task last. Of one with several lanes, which read rows for their
+// actions while it makes a pass, that pass may have read it at its beginning.
+func (p *process) lastLook(task string) int {
+	last := max(p.rows[task].step, p.live.step)
+	if p.lanes() && p.pass > 0 {
+		return min(last, p.began.step)
+	}
+	return last
+}
 
 // twice is `once`: "every action exactly once in effect". A row is written once by an action. A
 // sandbox is asked to go again only when it was asked long ago, by design, or when the process

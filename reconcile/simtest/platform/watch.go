@@ -51,6 +51,7 @@ type process struct {
 	last     time.Time // when it did something last
 	woke     time.Time // when it did something again after it had not for long: it may have been frozen
 	pass     int64
+	began    moment          // that pass
 	count    int             // live rows of its newest read; -1: not read in this pass
 	stale    map[string]bool // the providers whose newest listing lagged
 	listed   map[string]bool // the listings of its present pass, true for one that failed
@@ -165,7 +166,7 @@ func (p *process) read(s *Step, now moment) {
 		}
 	case "BeginPass":
 		if id, ok := s.Answer.(int64); ok && s.Err == nil {
-			p.pass = id
+			p.pass, p.began = id, now
 		}
 	case "Find":
 		p.missed[s.Party] = s.Struck == "empty"
