@@ -126,7 +126,7 @@ func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 		if !p.NamesLast || !p.SandboxIsID || !v.S.Lookups[ref].Gone || v.S.Memory.Sandboxes.Has(ref) {
 			return false
 		}
-		missed := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}].FirstSeen
+		missed := v.missedSince(s)
 		//guard:later-unnamed-listed harm
 		early := missed.IsZero() || v.unlistedSince(provider, missed)
 		//guard:later-unnamed-quick harm
@@ -134,6 +134,18 @@ func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 		//guard:later-unnamed-shown harm
 		return early || unlisted || v.strayAt(s, provider, missed)
 	})
+}
+
+// missedSince is since when the task's sandbox is missed, by the ledger's clock; zero where it was not before. Its worker
+// that spoke later worked in one all the same.
+func (v *places) missedSince(s *reconcile.Subject) time.Time {
+	missed := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}].FirstSeen
+	sign := v.Sign(s.Task)
+	//guard:later-unnamed-spoke harm
+	if spoke := v.Now.Add(-s.Task.AsOf.Sub(sign)); !sign.IsZero() && !missed.IsZero() && spoke.After(missed) {
+		return spoke
+	}
+	return missed
 }
 
 // strayAt reports whether the provider has a sandbox that nothing gives to another task, and that is not older than

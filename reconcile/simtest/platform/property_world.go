@@ -84,7 +84,8 @@ func (w *watch) absent(d *effect) string {
 	case d.b != nil && !d.b.there(): // it was asked to go before: nothing is taken for gone anew
 	case d.ends() && d.rule() == "orphan" && !w.harm().letGo(reconcile.SourceTasks, d.a.Subject):
 		r := w.platform.table.truly(d.k.id)
-		if r != nil && w.linked(d.k, d.b) && w.known(d, r) {
+		own := isEvil(d.k.id) // whose own label names another task: what a tenant writes there harms itself alone
+		if r != nil && !own && w.linked(d.k, d.b) && w.known(d, r) {
 			return fmt.Sprintf("%s: task %s, which is %s, explains it", d.what(), d.k.id, r.State)
 		}
 	}
