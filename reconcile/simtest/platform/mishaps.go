@@ -82,12 +82,13 @@ func (t mishaps) restoreBackup() {
 }
 
 // empty takes all rows out of the table. Of fewer than three live ones the design says that
-// they may well have been deleted by their users: then that is the truth.
+// they may well have been deleted by their users: then that is the truth. A standby is not believed, so that nobody
+// knows of those that came while it was read.
 func (t mishaps) empty() {
 	b := t.table
 	live := 0
-	for _, r := range b.rows {
-		if r.State.Live() && !r.Outside {
+	for id, r := range b.rows {
+		if r.State.Live() && !r.Outside && !(b.standby && b.trusted[id] == nil) {
 			live++
 		}
 	}

@@ -107,8 +107,11 @@ func (w *watch) unshown(k *task, b *box) bool {
 }
 
 // leftOut reports whether nothing but searches could tell a process of a later sandbox of a name, and they left it out:
-// no listing was made since it came.
+// no listing was made since it came, or none of ours shows it, for it lost its labels before.
 func (w *watch) leftOut(p *process, b *box) bool {
+	if !b.shown && b.former == nil && w.platform.truth().leftOutOf(b) {
+		return true
+	}
 	return b.former != nil && p.missed[b.ref.Provider] && !p.shownAt[b.ref.Provider].After(b.born)
 }
 

@@ -19,6 +19,7 @@ type table struct {
 	keys     map[string][]*worker // the workers whose events carry a key
 	standby  bool                 // what is read is a copy that does not move
 	copy     map[string]*row      // what the standby shows
+	trusted  map[string]*row      // what a reader could believe last: the rows when the standby began
 	follower int                  // numbers the standbys
 	backup   map[string]*row
 	hidden   map[string]*row // what the table held before it was emptied

@@ -5,7 +5,7 @@ import "time"
 // follow makes readers read from a standby: one that does not move, or one that shows the rows as
 // they were a while ago.
 func (b *table) follow(lag, lasts time.Duration) {
-	b.standby, b.copy = true, copyRows(b.rows)
+	b.standby, b.copy, b.trusted = true, copyRows(b.rows), copyRows(b.rows)
 	b.follower++
 	if lag > 0 {
 		b.keepUp(b.follower, lag)

@@ -36,6 +36,9 @@ func (t truth) accepted(k *task, rule string) string {
 		k.box.former == nil && !t.watch.linked(k, k.box):
 		// "find by link only for a task whose sandbox was never seen": it lost its label before that.
 		return "nobody has ever seen its sandbox as its own"
+	case rule == "sandbox-missing" && k.box.there() && !k.box.shown && k.box.former == nil && t.leftOutOf(k.box):
+		// No listing of what is ours shows it, and who asks for its name is told that there is none.
+		return "it lost its labels before any listing showed it, and searches left it out"
 	case rule == "sandbox-missing" && k.box == nil && t.fleet().hadName(r.Sandbox):
 		// "whose sandbox the ledger has seen, and whose sandbox is gone": what had its name went.
 		return "the sandbox that had the name in its row is gone"
@@ -47,6 +50,17 @@ func (t truth) accepted(k *task, rule string) string {
 		return "it did nothing, was not heard or its probes failed again and again, and its probe failed"
 	}
 	return ""
+}
+
+// leftOutOf reports whether a sandbox shows no label, and the last search of some process left something out.
+func (t truth) leftOutOf(b *box) bool {
+	s, _ := b.cloud.world.Sandbox(b.ref.ID)
+	for _, p := range t.watch.procs {
+		if len(s.Labels) == 0 && p.omits[b.ref.Provider] {
+			return true
+		}
+	}
+	return false
 }
 
 // overdue reports whether the row's own limits are exceeded by the database's clock.

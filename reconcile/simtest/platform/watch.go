@@ -58,6 +58,7 @@ type process struct {
 
 	shownAt map[string]time.Time // by provider: the newest listing that was whole and true
 	missed  map[string]bool      // the providers whose newest search left out what is there
+	omits   map[string]bool      // providers whose last search left something out
 }
 
 // truthBefore is what was true of a task before its row was written: the write changes it.
@@ -137,7 +138,7 @@ func (w *watch) process(name string) *process {
 		claims: map[string]*claim{}, rows: map[string]moment{},
 		again: map[string]moment{}, keys: map[string]moment{}, boxes: map[reconcile.Ref]look{},
 		listed: map[string]bool{}, stale: map[string]bool{},
-		shownAt: map[string]time.Time{}, missed: map[string]bool{}}
+		shownAt: map[string]time.Time{}, missed: map[string]bool{}, omits: map[string]bool{}}
 	w.procs[name] = p
 	return p
 }
@@ -168,8 +169,10 @@ func (p *process) read(s *Step, now moment) {
 		if id, ok := s.Answer.(int64); ok && s.Err == nil {
 			p.pass, p.began = id, now
 		}
-	case "Find":
-		p.missed[s.Party] = s.Struck == "empty"
+	case "Find", "Named":
+		if p.omits[s.Party] = s.Struck == "omit"; s.Call == "Find" {
+			p.missed[s.Party] = s.Struck == "empty"
+		}
 	case "List":
 		l, ok := s.Answer.(reconcile.Listing)
 		p.stale[s.Party] = s.Struck == "stale"
