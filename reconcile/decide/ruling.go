@@ -26,6 +26,7 @@ type Facts struct {
 	Recheck   *Recheck            // of a rule's first step: its verdict, judged again
 	Row       *reconcile.Task     // of a later step: its own row; nil when there is none
 	Users     []reconcile.Task    // rows that name the sandbox; for a request also those that it may belong to
+	Heirs     []reconcile.Task    // rows that name a former sandbox of its name, where names last
 	Explained string              // the further table of the platform that explains the sandbox
 	Probe     ProbeFact           // of the final probe
 	ProbeSaid string              // in its own words

@@ -40,8 +40,18 @@ func heirOfTwo(v *view.View, a *reconcile.Action, f *Facts) Ruling {
 		return Ruling{}
 	}
 	b := v.Box(&f.Lookup.Sandbox)
+	if b.Task != "" || namedBy(a.Task, f) {
+		return Ruling{}
+	}
+	other := v.SharesName(&b, a.Task)
+	//guard:end-heir-by-row harm
+	for i := range f.Heirs {
+		if t := &f.Heirs[i]; t.State.Live() && t.ID != a.Task {
+			other = t.ID
+		}
+	}
 	//guard:end-heir-of-two harm
-	if other := v.SharesName(&b, a.Task); b.Task == "" && other != "" && !namedBy(a.Task, f) {
+	if other != "" {
 		return withdraw("looked again: live task " + text.Clip(other, 60) + " had a sandbox of its name too")
 	}
 	return Ruling{}

@@ -111,6 +111,11 @@ func missingHolds(v *view.View, s *reconcile.Subject, had bool) (holds reconcile
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
 			Reason: "sandbox ended before any pass saw its name, by which a later one may go on with the work"})
 	}
+	//guard:missing-former-goes-on harm
+	if !had && v.FormerGoesOn(s) {
+		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,
+			Reason: "sandbox that its row names was another task's before, and a later one of its name may go on with the work"})
+	}
 	//guard:missing-searched P3
 	if !had && onlySearched(v, t) {
 		holds = append(holds, reconcile.Held{Kind: reconcile.HeldUnlooked,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sandkeeper/sandkeeper/reconcile"
@@ -187,11 +188,17 @@ func (r *gatherer) readFollowed(ctx context.Context, a *reconcile.Action, f *gat
 	if len(keys) == 0 {
 		return nil
 	}
-	users, err := r.k.Tasks.BySandbox(ctx, keys)
+	users, err := r.k.Tasks.BySandbox(ctx, append(slices.Clip(keys), r.view.FormersOf(&b)...))
 	if err != nil {
 		return fmt.Errorf("read the rows that name the sandbox: %w", err)
 	}
-	f.Users = users.Tasks
+	for _, t := range users.Tasks {
+		if slices.Contains(keys, t.Sandbox) {
+			f.Users = append(f.Users, t)
+		} else {
+			f.Heirs = append(f.Heirs, t)
+		}
+	}
 	return nil
 }
 

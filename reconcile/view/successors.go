@@ -55,6 +55,21 @@ func (v *places) SharesName(b *reconcile.SeenSandbox, task string) (other string
 	return other
 }
 
+// FormersOf are the ids of the sandboxes that the ledger remembers of this one's name, where names last: a row that
+// names one of them may mean this one by now.
+func (v *places) FormersOf(b *reconcile.SeenSandbox) (ids []string) {
+	if !b.StableName || b.Name == "" {
+		return nil
+	}
+	for ref, seen := range v.S.Memory.Sandboxes.Each() {
+		if ref.Provider == b.Provider && seen.Name == b.Name && ref != b.Ref {
+			ids = append(ids, ref.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
 // snapshotSuccessors are those of the ledger, and those that rows tell of, which hold the id of what the ledger
 // remembers or a direct look showed.
 func snapshotSuccessors(s *reconcile.Snapshot) Successors {
@@ -133,6 +148,21 @@ func (v *places) MayHaveLater(s *reconcile.Subject) bool {
 		unlisted := p.GoesOnUnnamed() && v.S.Kind == reconcile.Quick && len(v.S.Listings) == 0
 		//guard:later-unnamed-shown harm
 		return early || unlisted || v.strayAt(s, provider, missed)
+	})
+}
+
+// FormerGoesOn reports whether the row names a sandbox that is gone and that the ledger knows as another task's, whose
+// name lasts: a later one of that name may be where its work goes on.
+func (v *places) FormerGoesOn(s *reconcile.Subject) bool {
+	return slices.ContainsFunc(v.P.Candidates(s.Task), func(provider string) bool {
+		ref := reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
+		seen, known := v.S.Memory.Sandboxes.Get(ref)
+		if !known || seen.Task == s.Task.ID || !v.S.Lookups[ref].Gone {
+			return false
+		}
+		b := reconcile.RememberedBox(seen.Compact())
+		b.Gone = true
+		return v.MayGoOn(s, &b)
 	})
 }
 

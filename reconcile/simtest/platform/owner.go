@@ -32,7 +32,7 @@ func (t fleet) disown(b *box, to string) {
 func (t fleet) passed(b *box, o owner) *box {
 	s, _ := b.cloud.world.Sandbox(b.ref.ID)
 	next := t.put(b.cloud, s, o)
-	next.name, next.reused = b.name, true
+	next.name, next.reused, next.since = b.name, true, b.since // what has failed has done so since then, whosever it is
 	return next
 }
 
