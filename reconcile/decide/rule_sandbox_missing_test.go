@@ -222,6 +222,9 @@ func TestSandboxMissing(t *testing.T) {
 			early + "source listing:daytona trusted last=31s; " + unseen + "; provider daytona nameslast=no", "due", ""},
 		"named by an id that ended unseen, and one came since": {
 			seen + unseen + "; knew box daytona/s2 running first=7m name=n; box daytona/s2 running name=n", "held", ""},
+		"named by an id that is known at another provider, and one came since": {
+			seen + unseen + "; provider e2b id=yes; knew box e2b/s1 running task=t1 gone=2m; look e2b/s1 gone; " +
+				"knew box daytona/s2 running first=7m name=n; box daytona/s2 running name=n", "due", ""},
 		"named by an id that ended unseen, and another was there before": {
 			seen + unseen + "; knew box daytona/s2 running first=421s name=n; box daytona/s2 running name=n", "due", ""},
 		"named by an id that ended unseen, and one came since that another row names": {seen + unseen +

@@ -83,8 +83,8 @@ func (v *places) NamesAnother(s *reconcile.Subject) bool {
 func (v *places) CanLook(t *reconcile.Task) bool { return len(v.P.Candidates(t)) > 0 }
 
 // Past reports whether the sandbox was over before the task's present state began, as the
-// ledger saw both: it is of an earlier attempt and says nothing of this one. Of a task that no pass saw in another state
-// its row tells how long it is in this one.
+// ledger saw both: it is of an earlier attempt and says nothing of this one. Of a task that no pass saw in another
+// state its row tells how long it is in this one.
 func (v *places) Past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	if !b.Known || !b.Lost() || s.Known && s.Seen().Status != s.Task.Status {
 		return false
@@ -103,8 +103,8 @@ func (v *places) Past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 	return s.Known && v.earlierThan(over, s.Seen().Since)
 }
 
-// firstSeenSo reports whether no pass remembers the task in another state: it was not seen before, or not in one that was
-// believed, as while its database was a standby.
+// firstSeenSo reports whether no pass remembers the task in another state: it was not seen before, or not in one that
+// was believed, as while its database was a standby.
 func firstSeenSo(s *reconcile.Subject) bool { return !s.Known || !s.Seen().FirstSeen.Before(s.Seen().Since) }
 
 func (v *places) Unlooked(ref reconcile.Ref) string {

@@ -136,6 +136,10 @@ func (v *places) unlistedSince(provider string, moment time.Time) bool {
 // about since the task's present state began, not long after the sandbox was missed, and that nothing gives to another
 // task, may be it.
 func (v *places) MayHaveLater(s *reconcile.Subject) bool {
+	//guard:later-unnamed-known live
+	if s.HasBox(func(b *reconcile.SeenSandbox) bool { return b.Known && b.ID == s.Task.Sandbox }) {
+		return false // it is known, at whichever provider, and so is its name
+	}
 	return slices.ContainsFunc(v.P.Candidates(s.Task), func(provider string) bool {
 		p, ref := v.P.Providers[provider], reconcile.Ref{Provider: provider, ID: s.Task.Sandbox}
 		if !p.NamesLast || !p.SandboxIsID || !v.S.Lookups[ref].Gone || v.S.Memory.Sandboxes.Has(ref) {
@@ -166,8 +170,8 @@ func (v *places) FormerGoesOn(s *reconcile.Subject) bool {
 	})
 }
 
-// missedSince is since when the task's sandbox is missed, by the ledger's clock; zero where it was not before. Its worker
-// that spoke later worked in one all the same.
+// missedSince is since when the task's sandbox is missed, by the ledger's clock; zero where it was not before. Its
+// worker that spoke later worked in one all the same.
 func (v *places) missedSince(s *reconcile.Subject) time.Time {
 	missed := v.S.Memory.Findings[reconcile.FindingKey{Rule: "sandbox-missing", Subject: s.ID}].FirstSeen
 	sign := v.Sign(s.Task)
