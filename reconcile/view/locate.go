@@ -105,7 +105,9 @@ func (v *places) Past(s *reconcile.Subject, b *reconcile.SeenSandbox) bool {
 
 // firstSeenSo reports whether no pass remembers the task in another state: it was not seen before, or not in one that
 // was believed, as while its database was a standby.
-func firstSeenSo(s *reconcile.Subject) bool { return !s.Known || !s.Seen().FirstSeen.Before(s.Seen().Since) }
+func firstSeenSo(s *reconcile.Subject) bool {
+	return !s.Known || !s.Seen().FirstSeen.Before(s.Seen().Since)
+}
 
 func (v *places) Unlooked(ref reconcile.Ref) string {
 	if look, ok := v.S.Lookups[ref]; ok && look.Error != "" {
