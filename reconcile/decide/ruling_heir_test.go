@@ -36,3 +36,15 @@ func TestHeirOfTwo(t *testing.T) {
 		}
 	}
 }
+
+// TestHeirOfARow: the row that holds the id of a sandbox tells whose a later one of its name is, also where the ledger
+// remembers the former as nobody's, as after a standby.
+func TestHeirOfARow(t *testing.T) {
+	v := JudgeWorld(worldtest.NewWorld(t, "provider daytona id=yes nameslast=yes; task t1 running sandbox=s0; "+
+		"knew box daytona/s0 stopped name=k0; box daytona/s1 running name=k0 lasting=yes")).View
+	for i := range v.S.Sandboxes {
+		if b := v.Box(&v.S.Sandboxes[i]); b.ID == "s1" && v.Successor(&b) != "t1" {
+			t.Errorf("the later sandbox of the name is %q's, want t1's", v.Successor(&b))
+		}
+	}
+}
