@@ -188,15 +188,16 @@ func (r *gatherer) readFollowed(ctx context.Context, a *reconcile.Action, f *gat
 	if len(keys) == 0 {
 		return nil
 	}
-	users, err := r.k.Tasks.BySandbox(ctx, append(slices.Clip(keys), r.view.FormersOf(&b)...))
+	formers := r.view.FormersOf(&b)
+	users, err := r.k.Tasks.BySandbox(ctx, append(slices.Clip(keys), formers...))
 	if err != nil {
 		return fmt.Errorf("read the rows that name the sandbox: %w", err)
 	}
 	for _, t := range users.Tasks {
-		if slices.Contains(keys, t.Sandbox) {
-			f.Users = append(f.Users, t)
-		} else {
+		if slices.Contains(formers, t.Sandbox) && !slices.Contains(keys, t.Sandbox) {
 			f.Heirs = append(f.Heirs, t)
+		} else {
+			f.Users = append(f.Users, t) // also one that was found by a name which its row writes another way
 		}
 	}
 	return nil
